@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+
+declare const sha256Hex_: unique symbol;
+
+/** A SHA-256 as 64 lower-case hex characters. */
+export type Sha256Hex = string & { readonly [sha256Hex_]: true };
+
+/** SHA-256 (FIPS 180-4) of bytes, or of a text's UTF-8 bytes. A text must be free of lone surrogates. */
+export function sha256Hex(data: string | Uint8Array): Sha256Hex {
+  return createHash('sha256').update(data).digest('hex') as Sha256Hex;
+}
+
+/** Whether a text is written as a SHA-256 is here: 64 characters of `0-9a-f`. */
+export function isSha256Hex(text: string): text is Sha256Hex {
+  return /^[0-9a-f]{64}$/.test(text);
+}

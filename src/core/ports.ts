@@ -1,0 +1,267 @@
+import type { DecisionContext } from './action.ts';
+import type { Approval, ApprovalOutcome, ApprovalStatus, VoidReason } from './approval.ts';
+import type { Caller, KeyLimits, Role } from './caller.ts';
+import type { FaultCode } from './fault.ts';
+import type { AskTerms, Decision, Denial, PolicySet, Scope } from './policy.ts';
+
+// What the operations need of the outside. Ids are UUIDs without their prefix. Unless said, a store that cannot
+// answer (down, lock not had within 2 s) makes every method throw Fault `unavailable`, and nothing has changed.
+
+/** The policy set this process has loaded. Writing statements check its revision against the tenant's. */
+export interface PolicySource {
+  current(): PolicySet;
+}
+
+/** Makes UUIDv7 values (RFC 9562 §5.7): time-ordered, so newest first is an index scan. */
+export type NewUuid = () => string;
+
+/** A key as listed: all but its secret. */
+export interface KeyRecord {
+  keyId: string;
+  principal: string;
+  roles: Role[];
+  groups: string[];
+  owner: string | null;
+  limits: KeyLimits;
+  createdBy: string | null;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  revokeReason: string | null;
+}
+
+export interface NewKey {
+  tenantId: string;
+  keyId: string;
+  /** SHA-256 of the whole bearer token, in hex; the token itself is stored nowhere. */
+  tokenHash: string;
+  principal: string;
+  roles: Role[];
+  /** Added to the principal's groups. */
+  groups: string[];
+  /** Becomes the principal's owner; null leaves the owner it has. */
+  owner: string | null;
+  /** Becomes the owner of a principal that has none. */
+  defaultOwner: string | null;
+  limits: KeyLimits;
+  createdBy: string | null;
+  expiresAt: Date | null;
+  origin: 'api' | 'command' | 'first_start' | 'bootstrap';
+}
+
+export interface KeyStore {
+  /** The caller behind a token, read from the database at each call; undefined unless the key stands now. */
+  findCaller(tokenHash: string): Promise<Caller | undefined>;
+  /** @throws Fault `unauthenticated`, `agent_frozen` unless the key stands now. */
+  assertStands(keyId: string): Promise<void>;
+  /** @throws Fault `unauthenticated` when the maker's key no longer stands at the write. */
+  createKey(key: NewKey, makerKeyId: string | null): Promise<KeyRecord>;
+  listKeys(tenantId: string): Promise<KeyRecord[]>;
+  /**
+   * Revokes a key, drops or voids what rested on it, in one transaction. A key revoked before stays revoked.
+   * `rotated` keeps the votes it cast.
+   * @throws Fault `not_found`; `last_operator_key` when it is the tenant's last standing operator key.
+   */
+  revokeKey(tenantId: string, keyId: string, reason: string | null, revokerKeyId: string): Promise<void>;
+}
+
+export interface TenantStore {
+  /** Makes a tenant and its first operator key. @throws Fault `tenant_exists`. */
+  createTenant(
+    tenantId: string,
+    activeRevision: string,
+    operatorKey: NewKey,
+    makerKeyId: string,
+  ): Promise<void>;
+}
+
+export interface DecisionRecord {
+  tenantId: string;
+  decisionId: string;
+  agent: string;
+  keyId: string;
+  decision: Decision;
+  denial: Denial | null;
+  canonicalAction: string;
+  actionHash: string;
+  context: DecisionContext;
+}
+
+export interface AskRecord {
+  approvalId: string;
+  owner: string | null;
+  terms: AskTerms;
+  ttlSeconds: number;
+  pendingLimit: number;
+  askLimitPerHour: number;
+}
+
+/** An answer to keep under an `Idempotency-Key` in the same transaction as the decision it answers. */
+export interface IdempotentAnswer {
+  claim: IdempotencyClaim;
+  answer: string;
+}
+
+export interface DecisionStore {
+  /**
+   * Makes a decision durable, on condition that the asking key stands and `decision.policyRevision` is the
+   * tenant's active one. Undefined when the revision has moved: evaluate again.
+   * @throws Fault `unauthenticated`, `agent_frozen`.
+   */
+  recordDecision(record: DecisionRecord): Promise<'recorded' | 'revision_moved'>;
+  /**
+   * The same for an ask and for a decision with an idempotency key: decision, approval and kept answer in one
+   * transaction. `answer` gets the approval as written.
+   * @throws Fault `throttled`, `too_many_pending` as well; `idempotency_in_flight` when the claim was lost.
+   */
+  recordDecisionWith(
+    record: DecisionRecord,
+    ask: AskRecord | null,
+    keep: { claim: IdempotencyClaim; answer: (approval: Approval | null) => string } | null,
+  ): Promise<{ kind: 'recorded'; approval: Approval | null } | { kind: 'revision_moved' }>;
+}
+
+export interface IdempotencyClaim {
+  tenantId: string;
+  principal: string;
+  route: string;
+  key: string;
+  /** Digest of the canonical body. */
+  fingerprint: string;
+  /** Digest of what else the answer rests on: active revision, context as used, the agent's standing. */
+  standing: string;
+  leaseId: string;
+}
+
+export interface IdempotencyStore {
+  /**
+   * Claims the key for 60 seconds, in one statement, or says what stands in the way: an answer to replay, another
+   * request in flight, another body under the same key.
+   */
+  claim(
+    claim: IdempotencyClaim,
+  ): Promise<{ kind: 'claimed' } | { kind: 'replay'; answer: string } | { kind: 'in_flight' | 'reused' }>;
+  /** Keeps an answer that no decision row goes with (a dry run). */
+  keep(claim: IdempotencyClaim, answer: string): Promise<void>;
+  /** Gives a claim up after a failure, so that a retry need not wait for its lease. */
+  release(claim: IdempotencyClaim): Promise<void>;
+}
+
+export interface ApprovalFilter {
+  status: ApprovalStatus | null;
+  agent: string | null;
+  /** Resolved tool. */
+  tool: string | null;
+  outcomeMissing: boolean;
+  limit: number;
+  /** Approval id of the last item of the page before. */
+  before: string | null;
+}
+
+/** An approval under its row's lock, and what its judgement needs. */
+export interface LockedApproval {
+  approval: Approval;
+  activeRevision: string;
+  /** Groups of the asking agent now. */
+  agentGroups: string[];
+}
+
+/** What may be written to a locked approval; several are written in order, in one transaction. */
+export type ApprovalChange =
+  | {
+      kind: 'vote';
+      decision: 'approve' | 'reject';
+      groups: readonly string[];
+      scope: Scope;
+      reason: string | null;
+      /** `pending` while places stay open. */
+      status: 'pending' | 'approved' | 'rejected';
+    }
+  | {
+      kind: 'edit';
+      reason: string | null;
+      canonicalAction: string;
+      actionHash: string;
+      terms: AskTerms;
+      decision: Decision;
+      expiresAt: Date;
+    }
+  | { kind: 'revalidate'; terms: AskTerms; decision: Decision; expiresAt: Date }
+  | { kind: 'cancel'; reason: string | null }
+  | { kind: 'void'; voidReason: VoidReason }
+  | { kind: 'outcome'; outcome: Omit<ApprovalOutcome, 'reported_at'> };
+
+export interface ConsumeRequest {
+  tenantId: string;
+  approvalId: string;
+  agent: string;
+  keyId: string;
+  /** The revision this process evaluates. */
+  policyRevision: string;
+  actionHash: string | null;
+  consumerTokenHash: string | null;
+  binding: { workspace?: string | null; environment?: string | null; session_id?: string | null };
+  /** Key of the attempt counter and the count at which attempts are refused. */
+  attemptKey: string;
+  attemptLimit: number;
+}
+
+export interface ConsumedApproval {
+  actionHash: string;
+  canonicalAction: string;
+  consumedAt: Date;
+}
+
+export interface ApprovalStore {
+  find(tenantId: string, approvalId: string): Promise<Approval | undefined>;
+  list(tenantId: string, filter: ApprovalFilter): Promise<{ items: Approval[]; next: string | null }>;
+  /**
+   * Locks, then judges: takes the caller's key and the approval's row, calls `judge` with the row as locked, and
+   * writes what it returns on the same conditions again. `judge` is pure, may run more than once, and throws the
+   * Fault that refuses. Returns the approval after the change.
+   * @throws Fault `unauthenticated`, `agent_frozen` when the caller's key no longer stands.
+   */
+  transition(
+    caller: { tenantId: string; keyId: string; principal: string },
+    approvalId: string,
+    judge: (locked: LockedApproval | undefined) => ApprovalChange[],
+  ): Promise<Approval>;
+  /**
+   * SINGLE CONSUME: one statement that locks, then judges every condition. Undefined when the row is not
+   * consumed by this very request, for whatever reason: read why.
+   */
+  consume(request: ConsumeRequest): Promise<ConsumedApproval | undefined>;
+}
+
+/** Failure counters shared by all replicas; a store that cannot answer is Fault `unavailable`. */
+export interface Throttle {
+  /** @throws Fault `throttled` when the counter is at its limit. */
+  assertAttemptsLeft(attemptKey: string): Promise<void>;
+  /** Counts a failed attempt. @throws Fault `throttled` when this one was over the limit. */
+  countFailedAttempt(attemptKey: string): Promise<void>;
+  /** Counts a request without a valid credential. @throws Fault `throttled` when the address is over its limit. */
+  countAddressFailure(address: string): Promise<void>;
+}
+
+/** Hears of changes to its subjects from the moment it was made. */
+export interface Subscription {
+  /**
+   * Resolves when a subject may have changed since the last call, at `until`, or when `signal` aborts, whichever
+   * is first; never rejects. A wake-up only means: read again.
+   */
+  next(until: Date, signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** Wakes who waits on an approval or holds a key, across processes. Subjects are UUIDs. */
+export interface Signals {
+  /** Subscribe first, then read: a change between the two is then heard. */
+  subscribe(subjects: readonly string[]): Subscription;
+}
+
+/** What the service counts of itself. */
+export interface Metrics {
+  countDecision(decision: Decision['decision'], dryRun: boolean): void;
+  countHashMismatch(): void;
+  countConsumeRefused(code: FaultCode): void;
+}
