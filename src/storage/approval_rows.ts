@@ -1,0 +1,113 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { type Approval, type ApprovalOutcome, effectiveStatus, type Vote } from '../core/approval.ts';
+import type { Executor } from './database.ts';
+import { approvals } from './schema.ts';
+
+type ApprovalRow = typeof approvals.$inferSelect;
+
+interface VoteJson extends Omit<Vote, 'at'> {
+  at: string;
+}
+
+interface RecentJson {
+  approval_id: string;
+  consumed_at: string;
+  outcome: ApprovalOutcome | null;
+}
+
+/** Earlier consumes that an approver is shown beside an approval, at the most. */
+const RECENT_MAX = 20;
+
+const now = sql<string>`clock_timestamp()`;
+
+const countedVotes = sql<VoteJson[]>`(
+  select coalesce(json_agg(json_build_object('approver', v.approver, 'decision', v.decision, 'scope', v.scope,
+    'reason', v.reason, 'at', v.at, 'groups', v.groups) order by v.at, v.approver), '[]')
+  from votes v
+  where v.tenant_id = ${approvals.tenantId} and v.approval_id = ${approvals.approvalId}
+    and v.version >= ${approvals.votesFromVersion} and v.dropped_at is null)`;
+
+const recentConsumes = sql<RecentJson[]>`(
+  select coalesce(json_agg(r order by r.consumed_at desc), '[]') from (
+    select c.approval_id, c.consumed_at, c.outcome from approvals c
+    where c.tenant_id = ${approvals.tenantId} and c.agent = ${approvals.agent}
+      and c.action_hash = ${approvals.actionHash} and c.status = 'consumed'
+      and c.approval_id <> ${approvals.approvalId}
+      and c.consumed_at > clock_timestamp() - interval '24 hours'
+    order by c.consumed_at desc limit ${sql.raw(String(RECENT_MAX))}) r)`;
+
+interface ApprovalReading {
+  row: ApprovalRow;
+  votes: VoteJson[];
+  recent: RecentJson[];
+  now: string;
+}
+
+/** Reads approvals with their counted votes and the recent consumes of the same action, in one statement. */
+export function selectApprovals(executor: Executor) {
+  return executor
+    .select({ row: approvals, votes: countedVotes, recent: recentConsumes, now })
+    .from(approvals)
+    .$dynamic();
+}
+
+/** The condition that names one approval of one tenant. */
+export function isApproval(tenantId: string, approvalId: string): SQL {
+  return and(eq(approvals.tenantId, tenantId), eq(approvals.approvalId, approvalId)) as SQL;
+}
+
+/** A row as the domain sees it, with its status at the moment it was read. */
+export function toApproval({ row, votes, recent, now }: ApprovalReading): Approval {
+  return {
+    readAt: new Date(now),
+    tenantId: row.tenantId,
+    approvalId: row.approvalId,
+    version: row.version,
+    status: effectiveStatus(row.status, row.expiresAt, new Date(now)),
+    agent: row.agent,
+    owner: row.owner,
+    edits: row.edits,
+    context: row.context,
+    originalAction: row.originalAction,
+    originalActionHash: row.originalActionHash,
+    canonicalAction: row.canonicalAction,
+    actionHash: row.actionHash,
+    resolved: { tool: row.resolvedTool, action: row.resolvedAction },
+    toolFactsHash: row.toolFactsHash,
+    reason: row.reason,
+    determiningPolicies: row.determiningPolicies,
+    policyRevision: row.policyRevision,
+    requirements: {
+      votes: row.requiredVotes,
+      groups: row.requiredGroups,
+      signature: row.requiredSignature,
+    },
+    selfApproval: row.selfApproval,
+    maxScope: row.maxScope,
+    votes: votes.map((vote) => ({ ...vote, at: new Date(vote.at) })),
+    recent: recent.map((item) => ({
+      approvalId: item.approval_id,
+      consumedAt: new Date(item.consumed_at),
+      outcome: item.outcome,
+    })),
+    decidedBy: row.decidedBy,
+    decisionReason: row.decisionReason,
+    voidReason: row.voidReason,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    decidedAt: row.decidedAt,
+    consumedAt: row.consumedAt,
+    consumerTokenHash: row.consumerTokenHash,
+    outcome: row.outcome,
+  };
+}
+
+/** One approval as it stands now, or undefined. */
+export async function findApproval(
+  executor: Executor,
+  tenantId: string,
+  approvalId: string,
+): Promise<Approval | undefined> {
+  const [reading] = await selectApprovals(executor).where(isApproval(tenantId, approvalId));
+  return reading && toApproval(reading);
+}

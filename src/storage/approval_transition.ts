@@ -1,0 +1,182 @@
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
+import type { Approval } from '../core/approval.ts';
+import { unavailable } from '../core/common_faults.ts';
+import type { AskTerms, Decision } from '../core/policy.ts';
+import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
+import { findApproval, isApproval } from './approval_rows.ts';
+import type { Database, Executor } from './database.ts';
+import { guarded } from './database_errors.ts';
+import { approvals, principals, votes } from './schema.ts';
+import type { SignalPublisher } from './signals.ts';
+import { lockActiveRevision, lockStandingKey } from './standing.ts';
+
+interface Actor {
+  tenantId: string;
+  keyId: string;
+  principal: string;
+}
+
+type Judge = (locked: LockedApproval | undefined) => ApprovalChange[];
+
+type ApprovalColumns = { [Column in keyof typeof approvals.$inferInsert]?: unknown };
+
+/** How often a change is tried anew when time ran out between the judgement and the write. */
+const TRIES = 3;
+
+const clock = sql`clock_timestamp()`;
+const isoNow = sql`to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const nextVersion = sql`${approvals.version} + 1`;
+
+function toTermsColumns(terms: AskTerms, decision: Decision): ApprovalColumns {
+  return {
+    reason: decision.reason,
+    determiningPolicies: decision.determiningPolicies,
+    policyRevision: decision.policyRevision,
+    policyRevisions: sql`array_append(array_remove(${approvals.policyRevisions}, ${decision.policyRevision}), ${decision.policyRevision})`,
+    toolFactsHash: decision.toolFactsHash,
+    requiredVotes: terms.requirements.votes,
+    requiredGroups: terms.requirements.groups,
+    requiredSignature: terms.requirements.signature,
+    selfApproval: terms.selfApproval,
+    maxScope: terms.maxScope,
+  };
+}
+
+function editRecord(change: { reason: string | null; actionHash: string }, actor: Actor): string {
+  return JSON.stringify({ editor: actor.principal, reason: change.reason, action_hash: change.actionHash });
+}
+
+/** The columns that a change sets. */
+function toColumns(change: ApprovalChange, actor: Actor): ApprovalColumns {
+  const decided = (reason: string | null) => ({
+    decidedBy: actor.principal,
+    decidedAt: clock,
+    decisionReason: reason,
+  });
+  switch (change.kind) {
+    case 'vote':
+      return change.status === 'pending'
+        ? { status: 'pending' }
+        : { status: change.status, ...decided(change.reason) };
+    case 'edit':
+      return {
+        ...toTermsColumns(change.terms, change.decision),
+        version: nextVersion,
+        votesFromVersion: nextVersion,
+        edits: sql`${approvals.edits} || jsonb_build_array(${editRecord(change, actor)}::jsonb
+          || jsonb_build_object('at', ${isoNow}))`,
+        canonicalAction: change.canonicalAction,
+        actionHash: change.actionHash,
+        expiresAt: change.expiresAt,
+      };
+    case 'revalidate':
+      return { ...toTermsColumns(change.terms, change.decision), expiresAt: change.expiresAt };
+    case 'cancel':
+      return { status: 'cancelled', ...decided(change.reason) };
+    case 'void':
+      return { status: 'voided', voidedAt: clock, voidReason: change.voidReason };
+    case 'outcome':
+      return {
+        outcome: sql`${JSON.stringify(change.outcome)}::jsonb || jsonb_build_object('reported_at', ${isoNow})`,
+      };
+  }
+}
+
+/** What must still hold of the locked row at the very write; only time can have moved on. */
+function stillHolds(change: ApprovalChange, approval: Approval): SQL | undefined {
+  if (change.kind === 'outcome') return eq(approvals.status, 'consumed');
+  return and(eq(approvals.status, approval.status as 'pending' | 'approved'), gt(approvals.expiresAt, clock));
+}
+
+/** Writes one change; false when its condition no longer held. */
+async function writeChange(
+  tx: Executor,
+  actor: Actor,
+  approval: Approval,
+  change: ApprovalChange,
+): Promise<boolean> {
+  const written = await tx
+    .update(approvals)
+    .set(toColumns(change, actor) as Partial<typeof approvals.$inferInsert>)
+    .where(and(isApproval(actor.tenantId, approval.approvalId), stillHolds(change, approval)))
+    .returning({ version: approvals.version });
+  if (written.length === 0) return false;
+  if (change.kind === 'vote') {
+    await tx.insert(votes).values({
+      tenantId: actor.tenantId,
+      approvalId: approval.approvalId,
+      version: approval.version,
+      approver: actor.principal,
+      keyId: actor.keyId,
+      groups: [...change.groups],
+      decision: change.decision,
+      scope: change.scope,
+      reason: change.reason,
+    });
+  }
+  return true;
+}
+
+/** The approval under its row's lock, read after the lock was had: a wait for the lock is part of the past. */
+async function lockApproval(
+  tx: Executor,
+  actor: Actor,
+  approvalId: string,
+): Promise<LockedApproval | undefined> {
+  await lockStandingKey(tx, actor.keyId);
+  const activeRevision = await lockActiveRevision(tx, actor.tenantId);
+  await tx
+    .select({ approvalId: approvals.approvalId })
+    .from(approvals)
+    .where(isApproval(actor.tenantId, approvalId))
+    .for('update');
+  const approval = await findApproval(tx, actor.tenantId, approvalId);
+  if (approval === undefined) return undefined;
+  const [agent] = await tx
+    .select({ groups: principals.groups })
+    .from(principals)
+    .where(and(eq(principals.tenantId, actor.tenantId), eq(principals.principal, approval.agent)));
+  return { approval, activeRevision, agentGroups: agent?.groups ?? [] };
+}
+
+async function tryTransition(
+  tx: Executor,
+  actor: Actor,
+  approvalId: string,
+  judge: Judge,
+): Promise<{ approval: Approval; changed: boolean } | undefined> {
+  const locked = await lockApproval(tx, actor, approvalId);
+  const changes = judge(locked);
+  if (locked === undefined) throw new TypeError('an approval that is not there cannot be changed');
+  for (const change of changes) {
+    if (!(await writeChange(tx, actor, locked.approval, change))) return undefined;
+  }
+  const approval =
+    changes.length === 0 ? locked.approval : await findApproval(tx, actor.tenantId, approvalId);
+  return approval && { approval, changed: changes.length > 0 };
+}
+
+class ConditionLost extends Error {}
+
+/** Locks, then judges, then writes on the same conditions again; see `ApprovalStore.transition`. */
+export function createTransition(database: Database, publisher: SignalPublisher) {
+  return async (actor: Actor, approvalId: string, judge: Judge): Promise<Approval> => {
+    for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+      try {
+        const done = await guarded(() =>
+          database.db.transaction(async (tx) => {
+            const result = await tryTransition(tx, actor, approvalId, judge);
+            // Thrown, so that what the lost change's forerunners wrote is rolled back.
+            if (result === undefined) throw new ConditionLost();
+            return result;
+          }),
+        );
+        if (done.changed) publisher.publish([approvalId]);
+        return done.approval;
+      } catch (error) {
+        if (!(error instanceof ConditionLost)) throw error;
+      }
+    }
+    throw unavailable(new Error('the condition was lost at each try'));
+  };
+}

@@ -1,0 +1,73 @@
+import { Fault } from '../core/fault.ts';
+
+export interface BatcherOptions<Request, Answer> {
+  /** Sends requests as one statement; answers in the order of the requests. */
+  send: (batch: Request[]) => Promise<Answer[]>;
+  batchMax: number;
+  /** Statements under way at once; what arrives meanwhile makes the next batch. */
+  inFlightMax: number;
+}
+
+interface Waiting<Request, Answer> {
+  request: Request;
+  resolve: (answer: Answer) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Sends what arrives together as one statement: under load one round trip and one commit serve many requests, and
+ * alone a request waits for nobody. A row that makes the statement fail fails its own request alone: the batch is
+ * sent again one by one. A lost database fails them all.
+ */
+export function createBatcher<Request, Answer>(
+  options: BatcherOptions<Request, Answer>,
+): (request: Request) => Promise<Answer> {
+  const queue: Waiting<Request, Answer>[] = [];
+  let inFlight = 0;
+  let scheduled = false;
+
+  const sendAlone = async (waiting: Waiting<Request, Answer>): Promise<void> => {
+    try {
+      const [answer] = await options.send([waiting.request]);
+      waiting.resolve(answer as Answer);
+    } catch (error) {
+      waiting.reject(error);
+    }
+  };
+
+  const sendBatch = async (batch: Waiting<Request, Answer>[]): Promise<void> => {
+    try {
+      const answers = await options.send(batch.map((waiting) => waiting.request));
+      batch.forEach((waiting, index) => {
+        waiting.resolve(answers[index] as Answer);
+      });
+    } catch (error) {
+      if (batch.length === 1 || error instanceof Fault) for (const waiting of batch) waiting.reject(error);
+      else await Promise.all(batch.map(sendAlone));
+    }
+  };
+
+  const flush = (): void => {
+    scheduled = false;
+    while (queue.length > 0 && inFlight < options.inFlightMax) {
+      inFlight += 1;
+      void sendBatch(queue.splice(0, options.batchMax)).finally(() => {
+        inFlight -= 1;
+        schedule();
+      });
+    }
+  };
+
+  const schedule = (): void => {
+    if (scheduled || queue.length === 0) return;
+    scheduled = true;
+    // After the sockets that are readable now were read: their requests travel together.
+    setImmediate(flush);
+  };
+
+  return (request) =>
+    new Promise<Answer>((resolve, reject) => {
+      queue.push({ request, resolve, reject });
+      schedule();
+    });
+}

@@ -1,0 +1,66 @@
+import type { SourceTrust } from '../core/action.ts';
+import type { Caller, Role } from '../core/caller.ts';
+import { createBatcher } from './batcher.ts';
+import type { Database } from './database.ts';
+import { guarded } from './database_errors.ts';
+
+interface CallerRow {
+  token_hash: string;
+  key_id: string;
+  tenant_id: string;
+  principal: string;
+  roles: Role[];
+  groups: string[];
+  owner: string | null;
+  frozen: boolean;
+  source_trust_ceiling: SourceTrust;
+  environments: string[] | null;
+  workspaces: string[] | null;
+  unattended: boolean;
+  workspace_root: string | null;
+  skill: boolean;
+  expires_at: string | null;
+}
+
+function toCaller(row: CallerRow): Caller {
+  return {
+    tenantId: row.tenant_id,
+    principal: row.principal,
+    roles: row.roles,
+    groups: row.groups,
+    owner: row.owner,
+    keyId: row.key_id,
+    expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
+    frozen: row.frozen,
+    limits: {
+      sourceTrustCeiling: row.source_trust_ceiling,
+      environments: row.environments,
+      workspaces: row.workspaces,
+      unattended: row.unattended,
+      workspaceRoot: row.workspace_root,
+      skill: row.skill,
+    },
+  };
+}
+
+/**
+ * Finds who is behind a token, in the database at each request: a revoked key is refused everywhere from its
+ * commit, without a cache to invalidate. Requests that arrive together share one statement.
+ */
+export function createCallerLookup(database: Database): (tokenHash: string) => Promise<Caller | undefined> {
+  const { sql } = database;
+  const send = async (tokenHashes: string[]): Promise<(Caller | undefined)[]> => {
+    const rows = await guarded(
+      async () => sql<CallerRow[]>`
+        select k.token_hash, k.key_id, k.tenant_id, k.principal, k.roles, p.groups, p.owner,
+               k.frozen_at is not null as frozen, k.source_trust_ceiling, k.environments, k.workspaces,
+               k.unattended, k.workspace_root, k.skill, k.expires_at
+        from keys k join principals p on p.tenant_id = k.tenant_id and p.principal = k.principal
+        where k.token_hash = any(${tokenHashes}::text[]) and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > clock_timestamp())`,
+    );
+    const callers = new Map(rows.map((row) => [row.token_hash, toCaller(row)]));
+    return tokenHashes.map((tokenHash) => callers.get(tokenHash));
+  };
+  return createBatcher({ send, batchMax: 256, inFlightMax: 2 });
+}

@@ -1,0 +1,119 @@
+import type postgres from 'postgres';
+import type { ConsumedApproval, ConsumeRequest } from '../core/ports.ts';
+import { createBatcher } from './batcher.ts';
+import type { Database } from './database.ts';
+import { guarded } from './database_errors.ts';
+import type { SignalPublisher } from './signals.ts';
+
+interface ConsumedRow {
+  ordinal: number;
+  action_hash: string;
+  canonical_action: string;
+  consumed_at: string;
+}
+
+function toJsonRow(request: ConsumeRequest, ordinal: number): Record<string, unknown> {
+  return {
+    ordinal,
+    tenant: request.tenantId,
+    approval: request.approvalId,
+    caller: request.agent,
+    key: request.keyId,
+    revision: request.policyRevision,
+    hash: request.actionHash,
+    token: request.consumerTokenHash,
+    binding: request.binding,
+    attempt_key: request.attemptKey,
+    attempt_limit: request.attemptLimit,
+  };
+}
+
+/**
+ * SINGLE CONSUME. Takes the keys, then the approvals, then tests every condition on the rows as locked, at the
+ * clock's now: a consume that waited for a lock past the expiry is refused.
+ *
+ * `skip locked` leaves a row that somebody else holds alone, so that one slow row does not hold up a batch; such a
+ * statement never waits, and the key's standing is as fresh as the statement. `wait` waits for the rows, and
+ * therefore holds the key as well: what it waits for may be the very revocation.
+ */
+export async function consumeStatement(
+  sql: postgres.Sql,
+  requests: ConsumeRequest[],
+  heldRows: 'wait' | 'skip locked',
+): Promise<ConsumedRow[]> {
+  const holdKeys = heldRows === 'wait' ? sql`for share of k` : sql``;
+  const skip = heldRows === 'wait' ? sql`` : sql`skip locked`;
+  return sql<ConsumedRow[]>`
+    with request as (
+      select * from jsonb_to_recordset(${JSON.stringify(requests.map(toJsonRow))}::jsonb) as r(
+        ordinal int, tenant text, approval uuid, caller text, key uuid, revision text, hash text, token text,
+        binding jsonb, attempt_key text, attempt_limit int)
+    ), standing as materialized (
+      select k.key_id, k.tenant_id, k.principal from keys k
+      where k.key_id in (select key from request) and k.revoked_at is null and k.frozen_at is null
+        and (k.expires_at is null or k.expires_at > clock_timestamp())
+      order by k.key_id ${holdKeys}
+    ), locked as materialized (
+      select a.tenant_id, a.approval_id, a.status, a.expires_at, a.agent, a.action_hash, a.policy_revision,
+             a.context, jsonb_array_length(a.edits) > 0 as edited, r.*
+      from request r
+        join standing s on s.key_id = r.key and s.tenant_id = r.tenant and s.principal = r.caller
+        join approvals a on a.tenant_id = r.tenant and a.approval_id = r.approval
+      order by a.approval_id for update of a ${skip}
+    ), judged as materialized (
+      select l.* from locked l join tenants t on t.tenant_id = l.tenant_id and t.active_revision = l.revision
+      where l.status = 'approved' and l.expires_at > clock_timestamp() and l.agent = l.caller
+        and l.policy_revision = l.revision
+        and (l.hash = l.action_hash or (l.hash is null and not l.edited))
+        and not exists (
+          select from jsonb_each_text(l.binding) b where b.value is distinct from l.context ->> b.key)
+        and not exists (
+          select from rate_limits f
+          where f.key = l.attempt_key and f.points >= l.attempt_limit and f.expire > clock_timestamp())
+    )
+    update approvals a
+    set status = 'consumed', consumed_at = clock_timestamp(), consumer_token_hash = j.token
+    from judged j
+    where a.tenant_id = j.tenant_id and a.approval_id = j.approval_id
+      and a.status = 'approved' and a.expires_at > clock_timestamp()
+    returning j.ordinal, a.action_hash, a.canonical_action, a.consumed_at`;
+}
+
+function toConsumed(row: ConsumedRow): ConsumedApproval {
+  return {
+    actionHash: row.action_hash,
+    canonicalAction: row.canonical_action,
+    consumedAt: new Date(row.consumed_at),
+  };
+}
+
+/** Consumes approvals; those that arrive together in one statement, at most one request an approval. */
+export function createConsume(database: Database, publisher: SignalPublisher) {
+  const { sql } = database;
+  const underWay = new Set<string>();
+
+  const send = async (requests: ConsumeRequest[]): Promise<(ConsumedApproval | undefined)[]> => {
+    const rows = await guarded(() => consumeStatement(sql, requests, 'skip locked'));
+    const answers: (ConsumedApproval | undefined)[] = requests.map(() => undefined);
+    for (const row of rows) answers[row.ordinal] = toConsumed(row);
+    return answers;
+  };
+  const consumeTogether = createBatcher({ send, batchMax: 128, inFlightMax: 2 });
+
+  const consumeAlone = async (request: ConsumeRequest): Promise<ConsumedApproval | undefined> => {
+    const [row] = await guarded(() => consumeStatement(sql, [request], 'wait'));
+    return row && toConsumed(row);
+  };
+
+  return async (request: ConsumeRequest): Promise<ConsumedApproval | undefined> => {
+    const subject = `${request.tenantId}/${request.approvalId}`;
+    let consumed: ConsumedApproval | undefined;
+    if (!underWay.has(subject)) {
+      underWay.add(subject);
+      consumed = await consumeTogether(request).finally(() => underWay.delete(subject));
+    }
+    consumed ??= await consumeAlone(request);
+    if (consumed !== undefined) publisher.publish([request.approvalId]);
+    return consumed;
+  };
+}

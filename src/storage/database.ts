@@ -1,0 +1,65 @@
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import postgres from 'postgres';
+import { parseConnectionUrl } from './connection_url.ts';
+
+export interface DatabaseOptions {
+  url: string;
+  /** Connections in the pool; each holds one statement at a time. */
+  poolMax: number;
+  /** Sees every statement's text; the tests of the TENANT WALL listen here. */
+  onStatement?: ((text: string) => void) | undefined;
+}
+
+export type Drizzle = PostgresJsDatabase;
+/** A drizzle transaction, or the database itself. */
+export type Executor = Pick<
+  Drizzle,
+  'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'execute'
+>;
+
+export interface Database {
+  /** Statements built by drizzle. */
+  db: Drizzle;
+  /** Hand-written statements, prepared once a connection. */
+  sql: postgres.Sql;
+  close(): Promise<void>;
+}
+
+/** How long a statement waits for a row's lock before the caller is told to try again. */
+const LOCK_TIMEOUT_MS = 2000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+export type ConnectOptions = Pick<postgres.Options<Record<string, never>>, 'max' | 'debug'> & {
+  lockTimeoutMs?: number;
+  statementTimeoutMs?: number;
+};
+
+/** The driver for one URL, with what every connection of ours shares; nothing is connected yet. */
+export function connect(url: string, applicationName: string, options: ConnectOptions = {}): postgres.Sql {
+  const { lockTimeoutMs, statementTimeoutMs, ...rest } = options;
+  const target = parseConnectionUrl(url);
+  return postgres(target.url, {
+    ...(target.host !== undefined && { host: target.host }),
+    ...rest,
+    connect_timeout: 3,
+    // A database that returns is noticed at once instead of after an exponential pause.
+    backoff: () => 0.2,
+    onnotice: () => undefined,
+    connection: {
+      application_name: applicationName,
+      TimeZone: 'UTC',
+      lock_timeout: lockTimeoutMs ?? LOCK_TIMEOUT_MS,
+      statement_timeout: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    },
+  });
+}
+
+/** Opens a pool. Nothing is connected until the first statement. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const { onStatement } = options;
+  const sql = connect(options.url, 'aegis', {
+    max: options.poolMax,
+    ...(onStatement && { debug: (_connection: number, text: string) => onStatement(text) }),
+  });
+  return { db: drizzle(sql), sql, close: () => sql.end({ timeout: 5 }) };
+}

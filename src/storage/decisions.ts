@@ -1,0 +1,69 @@
+import type { DecisionRecord } from '../core/ports.ts';
+import { createBatcher } from './batcher.ts';
+import type { Database } from './database.ts';
+import { guarded } from './database_errors.ts';
+import type { decisions } from './schema.ts';
+import { assertKeyStands } from './standing.ts';
+
+/** A decision's columns, as drizzle names them. */
+export function toDecisionColumns(record: DecisionRecord): typeof decisions.$inferInsert {
+  const { decision } = record;
+  return {
+    tenantId: record.tenantId,
+    decisionId: record.decisionId,
+    agent: record.agent,
+    keyId: record.keyId,
+    decision: decision.decision,
+    reason: decision.reason,
+    determiningPolicies: decision.determiningPolicies,
+    policyRevision: decision.policyRevision,
+    canonicalAction: record.canonicalAction,
+    actionHash: record.actionHash,
+    resolvedTool: decision.resolved.tool,
+    resolvedAction: decision.resolved.action,
+    context: record.context,
+    denial: record.denial,
+  };
+}
+
+/**
+ * Makes decisions durable; those that arrive together in one statement and one commit. The key's standing and the
+ * tenant's active revision are conditions of the statement itself, never of something read before it.
+ */
+export function createDecisionRecorder(
+  database: Database,
+): (record: DecisionRecord) => Promise<'recorded' | 'revision_moved'> {
+  const { sql, db } = database;
+  const send = async (records: DecisionRecord[]): Promise<boolean[]> => {
+    const text = JSON.stringify(records.map(toDecisionColumns));
+    const rows = await guarded(
+      async () => sql<{ decision_id: string }[]>`
+        with request as (
+          select * from jsonb_to_recordset(${text}::jsonb) as r(
+            "tenantId" text, "decisionId" uuid, agent text, "keyId" uuid, decision text, reason text,
+            "determiningPolicies" text[], "policyRevision" text, "canonicalAction" text, "actionHash" text,
+            "resolvedTool" text, "resolvedAction" text, context jsonb, denial jsonb)
+        ), standing as (
+          select k.key_id from keys k
+          where k.key_id in (select "keyId" from request) and k.revoked_at is null and k.frozen_at is null
+            and (k.expires_at is null or k.expires_at > clock_timestamp())
+        )
+        insert into decisions (tenant_id, decision_id, agent, key_id, decision, reason, determining_policies,
+          policy_revision, canonical_action, action_hash, resolved_tool, resolved_action, context, denial)
+        select r."tenantId", r."decisionId", r.agent, r."keyId", r.decision, r.reason, r."determiningPolicies",
+          r."policyRevision", r."canonicalAction", r."actionHash", r."resolvedTool", r."resolvedAction",
+          r.context, nullif(r.denial, 'null'::jsonb)
+        from request r join standing s on s.key_id = r."keyId"
+          join tenants t on t.tenant_id = r."tenantId" and t.active_revision = r."policyRevision"
+        returning decision_id`,
+    );
+    const written = new Set(rows.map((row) => row.decision_id));
+    return records.map((record) => written.has(record.decisionId));
+  };
+  const record = createBatcher({ send, batchMax: 128, inFlightMax: 3 });
+  return async (decisionRecord) => {
+    if (await record(decisionRecord)) return 'recorded';
+    await guarded(() => assertKeyStands(db, decisionRecord.keyId));
+    return 'revision_moved';
+  };
+}

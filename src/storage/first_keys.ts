@@ -1,0 +1,72 @@
+import { and, eq, isNull, ne } from 'drizzle-orm';
+import type { NewKey } from '../core/ports.ts';
+import type { Database, Executor } from './database.ts';
+import { guarded } from './database_errors.ts';
+import { insertKey } from './keys.ts';
+import { revokeKeyIn } from './revoke_key.ts';
+import { keys, tenants } from './schema.ts';
+
+/** Processes that start together make first keys one after the other. */
+async function lockTenant(tx: Executor, tenantId: string): Promise<void> {
+  await tx
+    .select({ tenantId: tenants.tenantId })
+    .from(tenants)
+    .where(eq(tenants.tenantId, tenantId))
+    .for('update');
+}
+
+/**
+ * Makes a tenant's first keys if it has never had any. `keep` is called before the commit: tokens that could not
+ * be kept are never made. False when there were keys.
+ */
+export function createFirstKeys(
+  database: Database,
+  tenantId: string,
+  firstKeys: NewKey[],
+  keep: () => void,
+): Promise<boolean> {
+  return guarded(() =>
+    database.db.transaction(async (tx) => {
+      await lockTenant(tx, tenantId);
+      const [any] = await tx
+        .select({ keyId: keys.keyId })
+        .from(keys)
+        .where(eq(keys.tenantId, tenantId))
+        .limit(1);
+      if (any !== undefined) return false;
+      for (const key of firstKeys) await insertKey(tx, key);
+      keep();
+      return true;
+    }),
+  );
+}
+
+/**
+ * Makes the bootstrap key if its token is not known; one that was revoked stays revoked. Former bootstrap keys are
+ * revoked with what rested on them.
+ */
+export function ensureBootstrapKey(database: Database, key: NewKey): Promise<void> {
+  return guarded(() =>
+    database.db.transaction(async (tx) => {
+      await lockTenant(tx, key.tenantId);
+      const [known] = await tx
+        .select({ keyId: keys.keyId })
+        .from(keys)
+        .where(eq(keys.tokenHash, key.tokenHash));
+      if (known === undefined) await insertKey(tx, key);
+      const former = await tx
+        .select({ keyId: keys.keyId })
+        .from(keys)
+        .where(
+          and(
+            eq(keys.tenantId, key.tenantId),
+            eq(keys.origin, 'bootstrap'),
+            ne(keys.tokenHash, key.tokenHash),
+            isNull(keys.revokedAt),
+          ),
+        )
+        .orderBy(keys.keyId);
+      for (const { keyId } of former) await revokeKeyIn(tx, key.tenantId, keyId, 'replaced');
+    }),
+  );
+}

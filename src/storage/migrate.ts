@@ -1,0 +1,39 @@
+import { drizzle } from 'drizzle-orm/postgres-js';
+import { migrate } from 'drizzle-orm/postgres-js/migrator';
+import { connect } from './database.ts';
+
+/** Any constant: all Aegis processes that migrate one database contend for this advisory lock. */
+const MIGRATION_LOCK = 7_226_331;
+const MIGRATION_TIMEOUT_MS = 120_000;
+
+/** The oldest PostgreSQL served, as `server_version_num`. */
+const SERVER_VERSION_MIN = 140_000;
+
+/**
+ * Brings the schema up to date; processes that start together migrate one after the other.
+ * @throws Error with one line to act on when the server is too old.
+ */
+export async function migrateDatabase(url: string, migrationsFolder: string): Promise<void> {
+  const sql = connect(url, 'aegis migrations', {
+    max: 1,
+    lockTimeoutMs: MIGRATION_TIMEOUT_MS,
+    statementTimeoutMs: MIGRATION_TIMEOUT_MS,
+  });
+  try {
+    const [server] = await sql<
+      { number: number; text: string }[]
+    >`select current_setting('server_version_num')::int as number, current_setting('server_version') as text`;
+    if (server !== undefined && server.number < SERVER_VERSION_MIN) {
+      throw new Error(`the database is PostgreSQL ${server.text}. Aegis needs 14 or newer`);
+    }
+    await sql`select pg_advisory_lock(${MIGRATION_LOCK})`;
+    await migrate(drizzle(sql), {
+      migrationsFolder,
+      migrationsSchema: 'public',
+      migrationsTable: 'schema_migrations',
+    });
+  } finally {
+    // Ends the session, and with it the lock, however the migration ended.
+    await sql.end({ timeout: 5 });
+  }
+}

@@ -1,0 +1,109 @@
+import type postgres from 'postgres';
+import type { Signals } from '../core/ports.ts';
+import { connect, type Database } from './database.ts';
+import { createWaiterTable } from './waiters.ts';
+
+const CHANNEL = 'aegis';
+const HEARTBEAT_INTERVAL_MS = 500;
+/** A heartbeat unheard for this long means that changes may go unheard as well. */
+const HEARTBEAT_PATIENCE_MS = 1000;
+/** A listener silent for this long is replaced: its connection may hang without being closed. */
+const LISTENER_PATIENCE_MS = 5000;
+const RETRY_MS = 200;
+/** Subjects in one notification: PostgreSQL takes 8,000 bytes at most. */
+const SUBJECTS_MAX = 200;
+const HEARTBEAT_PREFIX = 'heartbeat:';
+
+export interface SignalPublisher {
+  /** Tells all processes that these subjects may have changed; call it after the commit. */
+  publish(subjects: readonly string[]): void;
+}
+
+export interface SignalHub extends Signals, SignalPublisher {
+  /** True while this process hears what is published. */
+  isListening(): boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * Sends notifications after the commit, together: NOTIFY inside the writing transaction takes a lock on the whole
+ * database. What cannot be sent now is sent when the database is back.
+ */
+function createPublisher(database: Database): SignalPublisher & { close(): void } {
+  const waiting = new Set<string>();
+  let busy = false;
+  let closed = false;
+  const flush = async (): Promise<void> => {
+    while (waiting.size > 0 && !closed) {
+      const subjects = [...waiting].slice(0, SUBJECTS_MAX);
+      for (const subject of subjects) waiting.delete(subject);
+      try {
+        await database.sql`select pg_notify(${CHANNEL}, ${subjects.join(',')})`;
+      } catch {
+        for (const subject of subjects) waiting.add(subject);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+    busy = false;
+  };
+  return {
+    publish: (subjects) => {
+      for (const subject of subjects) waiting.add(subject);
+      if (busy || waiting.size === 0) return;
+      busy = true;
+      setImmediate(() => void flush());
+    },
+    close: () => {
+      closed = true;
+    },
+  };
+}
+
+/**
+ * Hears of changes on one channel and one connection of its own, which reconnects by itself; at every (re)connect
+ * all waiters read again, since what was sent meanwhile is lost. It proves that it hears by a heartbeat that goes
+ * all the way through the database.
+ */
+export function createSignalHub(database: Database, listenUrl: string): SignalHub {
+  const publisher = createPublisher(database);
+  const heartbeat = `${HEARTBEAT_PREFIX}${crypto.randomUUID()}`;
+  let unheardSince: number | null = Date.now();
+  let connection = listen();
+  const isListening = (): boolean =>
+    unheardSince === null || Date.now() - unheardSince < HEARTBEAT_PATIENCE_MS;
+  const waiters = createWaiterTable(isListening);
+
+  function onPayload(payload: string): void {
+    if (payload === heartbeat) unheardSince = null;
+    else if (!payload.startsWith(HEARTBEAT_PREFIX)) payload.split(',').forEach(waiters.wake);
+  }
+
+  function listen(): postgres.Sql {
+    const sql = connect(listenUrl, 'aegis listener', { max: 1 });
+    sql.listen(CHANNEL, onPayload, () => waiters.wakeAll()).catch(() => undefined);
+    return sql;
+  }
+
+  const timer = setInterval(() => {
+    if (unheardSince !== null && Date.now() - unheardSince > LISTENER_PATIENCE_MS) {
+      void connection.end({ timeout: 0 });
+      connection = listen();
+      unheardSince = Date.now() - HEARTBEAT_PATIENCE_MS;
+    }
+    unheardSince ??= Date.now();
+    publisher.publish([heartbeat]);
+  }, HEARTBEAT_INTERVAL_MS);
+  timer.unref();
+
+  return {
+    publish: publisher.publish,
+    subscribe: waiters.subscribe,
+    isListening,
+    close: async () => {
+      clearInterval(timer);
+      publisher.close();
+      waiters.wakeAll();
+      await connection.end({ timeout: 1 });
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import { agentFrozen, unauthenticated } from '../core/common_faults.ts';
+import type { Executor } from './database.ts';
+import { keys, tenants } from './schema.ts';
+
+/** True of a key that is neither revoked nor expired at the clock's now. */
+export const keyStands = and(
+  isNull(keys.revokedAt),
+  or(isNull(keys.expiresAt), gt(keys.expiresAt, sql`clock_timestamp()`)),
+);
+
+/**
+ * Takes the key's row so that revoking or freezing it waits for the writing transaction, or is seen by it. Keys
+ * are locked before tenants, tenants before principals, principals before approvals: one order, no deadlock.
+ * @throws Fault `unauthenticated` when the key does not stand, `agent_frozen` when its agent is frozen.
+ */
+export async function lockStandingKey(tx: Executor, keyId: string): Promise<void> {
+  const [key] = await tx
+    .select({ frozenAt: keys.frozenAt })
+    .from(keys)
+    .where(and(eq(keys.keyId, keyId), keyStands))
+    .for('share');
+  assertStanding(key);
+}
+
+/** Why a writing statement found no standing key, or that it does stand. @throws as lockStandingKey. */
+export async function assertKeyStands(executor: Executor, keyId: string): Promise<void> {
+  const [key] = await executor
+    .select({ frozenAt: keys.frozenAt })
+    .from(keys)
+    .where(and(eq(keys.keyId, keyId), keyStands));
+  assertStanding(key);
+}
+
+function assertStanding(key: { frozenAt: Date | null } | undefined): void {
+  if (key === undefined) throw unauthenticated();
+  if (key.frozenAt !== null) throw agentFrozen();
+}
+
+/** The tenant's active revision, held so that it cannot move before the transaction ends. */
+export async function lockActiveRevision(tx: Executor, tenantId: string): Promise<string> {
+  const [tenant] = await tx
+    .select({ activeRevision: tenants.activeRevision })
+    .from(tenants)
+    .where(eq(tenants.tenantId, tenantId))
+    .for('share');
+  if (tenant === undefined) throw new Error('the credential names a tenant without a row');
+  return tenant.activeRevision;
+}

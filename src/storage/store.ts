@@ -1,0 +1,51 @@
+import type { ApprovalStore, DecisionStore, IdempotencyStore, KeyStore, TenantStore } from '../core/ports.ts';
+import { listApprovals } from './approval_list.ts';
+import { findApproval } from './approval_rows.ts';
+import { createTransition } from './approval_transition.ts';
+import { createAskRecorder } from './asks.ts';
+import { createCallerLookup } from './callers.ts';
+import { createConsume } from './consume.ts';
+import type { Database } from './database.ts';
+import { guarded } from './database_errors.ts';
+import { createDecisionRecorder } from './decisions.ts';
+import { createIdempotencyStore } from './idempotency.ts';
+import { createKey, listKeys } from './keys.ts';
+import { createRevokeKey } from './revoke_key.ts';
+import type { SignalPublisher } from './signals.ts';
+import { assertKeyStands } from './standing.ts';
+import { createTenant } from './tenants.ts';
+
+export interface Store {
+  keys: KeyStore;
+  tenants: TenantStore;
+  decisions: DecisionStore;
+  idempotency: IdempotencyStore;
+  approvals: ApprovalStore;
+}
+
+/** The ports of the operations over one database. */
+export function createStore(database: Database, publisher: SignalPublisher): Store {
+  return {
+    keys: {
+      findCaller: createCallerLookup(database),
+      assertStands: (keyId) => guarded(() => assertKeyStands(database.db, keyId)),
+      createKey: (...args) => createKey(database, ...args),
+      listKeys: (tenantId) => listKeys(database, tenantId),
+      revokeKey: createRevokeKey(database, publisher),
+    },
+    tenants: {
+      createTenant: (...args) => createTenant(database, ...args),
+    },
+    decisions: {
+      recordDecision: createDecisionRecorder(database),
+      recordDecisionWith: createAskRecorder(database),
+    },
+    idempotency: createIdempotencyStore(database),
+    approvals: {
+      find: (tenantId, approvalId) => guarded(() => findApproval(database.db, tenantId, approvalId)),
+      list: (tenantId, filter) => guarded(() => listApprovals(database.db, tenantId, filter)),
+      transition: createTransition(database, publisher),
+      consume: createConsume(database, publisher),
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/**
+ * TENANT WALL: every table is of one of two kinds. In a tenant table each key, index and statement leads with
+ * `tenant_id`. A global table is read before a tenant is known, or holds no tenant's data; each says why.
+ */
+export const TENANT_TABLES = [
+  'tenants',
+  'principals',
+  'decisions',
+  'approvals',
+  'votes',
+  'idempotency_keys',
+] as const;
+
+export const GLOBAL_TABLES = {
+  keys: 'credential look-up: the tenant is what the look-up answers',
+  rate_limits: 'failure counters by hashed key, address limits among them',
+  schema_migrations: 'which migrations were applied',
+} as const;

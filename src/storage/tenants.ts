@@ -1,0 +1,62 @@
+import { eq, ne, sql } from 'drizzle-orm';
+import { Fault } from '../core/fault.ts';
+import type { NewKey } from '../core/ports.ts';
+import type { Database } from './database.ts';
+import { guarded } from './database_errors.ts';
+import { insertKey } from './keys.ts';
+import { tenants } from './schema.ts';
+import { lockStandingKey } from './standing.ts';
+
+/** Makes a tenant with its first operator key, in one transaction. @throws Fault `tenant_exists`. */
+export function createTenant(
+  database: Database,
+  tenantId: string,
+  activeRevision: string,
+  operatorKey: NewKey,
+  makerKeyId: string,
+): Promise<void> {
+  return guarded(() =>
+    database.db.transaction(async (tx) => {
+      await lockStandingKey(tx, makerKeyId);
+      const made = await tx
+        .insert(tenants)
+        .values({ tenantId, activeRevision })
+        .onConflictDoNothing()
+        .returning({ tenantId: tenants.tenantId });
+      if (made.length === 0) {
+        throw new Fault('tenant_exists', 'the tenant id is taken. Choose another');
+      }
+      await insertKey(tx, operatorKey);
+    }),
+  );
+}
+
+/** Makes the tenant if it is absent. */
+export async function ensureTenant(
+  database: Database,
+  tenantId: string,
+  activeRevision: string,
+): Promise<void> {
+  await guarded(() => database.db.insert(tenants).values({ tenantId, activeRevision }).onConflictDoNothing());
+}
+
+/** Makes `revision` the one that decides for every tenant; from its commit no other decides anywhere. */
+export async function activateRevision(database: Database, revision: string): Promise<void> {
+  await guarded(() =>
+    database.db
+      .update(tenants)
+      .set({ activeRevision: revision, activatedAt: sql`clock_timestamp()` as unknown as Date })
+      .where(ne(tenants.activeRevision, revision)),
+  );
+}
+
+/** The revision active for a tenant, or undefined without such a tenant. */
+export async function findActiveRevision(database: Database, tenantId: string): Promise<string | undefined> {
+  const [tenant] = await guarded(() =>
+    database.db
+      .select({ activeRevision: tenants.activeRevision })
+      .from(tenants)
+      .where(eq(tenants.tenantId, tenantId)),
+  );
+  return tenant?.activeRevision;
+}
