@@ -1,0 +1,86 @@
+import { type Approval, assertActionHash, assertState, assertVersion } from '../core/approval.ts';
+import type { Caller } from '../core/caller.ts';
+import { Fault } from '../core/fault.ts';
+import type { Requirements } from '../core/policy.ts';
+import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
+import { areRequirementsMet, type CountedVote, fillsOpenPlace } from '../core/requirements.ts';
+import { assertReadable, parseApprovalId } from './access.ts';
+import type { Deps } from './deps.ts';
+import { examineDrift, policyChanged } from './drift.ts';
+import { assertPermitted } from './redecide.ts';
+
+export interface ApproveInput {
+  actionHash: string | undefined;
+  reason: string | undefined;
+  /** The version the approver looked at (`If-Match`). */
+  ifMatch: number | undefined;
+}
+
+/** An edited approval is approved by who saw the edit: the hash or the version says so. */
+function assertSeen(approval: Approval, input: ApproveInput): void {
+  if (approval.edits.length === 0 || input.actionHash !== undefined || input.ifMatch !== undefined) return;
+  throw new Fault(
+    'precondition_required',
+    'the approval was edited. Read it, then send its `action_hash` in the body or its `ETag` in `If-Match`',
+    { members: { approval_status: approval.status } },
+  );
+}
+
+function assertFillsPlace(
+  requirements: Requirements,
+  votes: readonly CountedVote[],
+  vote: CountedVote,
+): void {
+  if (fillsOpenPlace(requirements, votes, vote)) return;
+  const open = requirements.groups.filter((group) =>
+    fillsOpenPlace(requirements, votes, { approver: '', groups: [group] }),
+  );
+  const who = open.map((group) => `\`${group}\``).join(' or ');
+  throw new Fault('approver_not_eligible', `this vote fills no open place. Open to a member of ${who}`);
+}
+
+function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: ApproveInput): ApprovalChange[] {
+  const { approval } = locked;
+  assertState(approval, 'decide');
+  assertVersion(approval, input.ifMatch);
+  assertSeen(approval, input);
+  assertActionHash(approval, input.actionHash);
+  const drift = examineDrift(deps, locked);
+  if (drift.kind === 'voided') return drift.changes;
+  if (approval.votes.some((vote) => vote.approver === caller.principal)) return drift.changes;
+  const { requirements } = drift.terms;
+  assertPermitted(deps, approval, 'approve', caller, drift.terms);
+  const vote = { approver: caller.principal, groups: caller.groups };
+  assertFillsPlace(requirements, approval.votes, vote);
+  const met = areRequirementsMet(requirements, [...approval.votes, vote]);
+  return [
+    ...drift.changes,
+    {
+      kind: 'vote',
+      decision: 'approve',
+      groups: caller.groups,
+      scope: 'once',
+      reason: input.reason ?? null,
+      status: met ? 'approved' : 'pending',
+    },
+  ];
+}
+
+/**
+ * Casts a vote for exactly the bytes of the approval's present version. A principal's second vote on a version
+ * changes nothing.
+ * @throws Fault in the contract's order of checks; `policy_changed` when this call found the approval drifted.
+ */
+export async function approve(
+  deps: Deps,
+  caller: Caller,
+  id: string,
+  input: ApproveInput,
+): Promise<Approval> {
+  const approval = await deps.approvals.transition(caller, parseApprovalId(id), (locked) => {
+    assertReadable(locked?.approval, caller);
+    return judge(deps, caller, locked as LockedApproval, input);
+  });
+  if (approval.status === 'voided') throw policyChanged();
+  return approval;
+}

@@ -1,0 +1,26 @@
+import { type Approval, assertState, assertVersion } from '../core/approval.ts';
+import type { Caller } from '../core/caller.ts';
+import { assertReadable, parseApprovalId } from './access.ts';
+import type { Deps } from './deps.ts';
+import { assertPermitted } from './redecide.ts';
+
+export interface CancelInput {
+  reason: string | undefined;
+  ifMatch: number | undefined;
+}
+
+/**
+ * Takes an approval back before it is used. Who asked may always take the ask back; for everyone else policy
+ * decides.
+ * @throws Fault in the contract's order of checks.
+ */
+export function cancel(deps: Deps, caller: Caller, id: string, input: CancelInput): Promise<Approval> {
+  return deps.approvals.transition(caller, parseApprovalId(id), (locked) => {
+    const approval = assertReadable(locked?.approval, caller);
+    assertState(approval, 'cancel');
+    assertVersion(approval, input.ifMatch);
+    const isAsker = caller.roles.includes('agent') && approval.agent === caller.principal;
+    if (!isAsker) assertPermitted(deps, approval, 'cancel', caller);
+    return [{ kind: 'cancel', reason: input.reason ?? null }];
+  });
+}

@@ -1,0 +1,77 @@
+import type { ToolCall } from '../core/action.ts';
+import { type Approval, assertState, assertVersion } from '../core/approval.ts';
+import type { Caller } from '../core/caller.ts';
+import { canonicalAction } from '../core/canonical_action.ts';
+import { canonicalize } from '../core/canonical_json.ts';
+import { sha256Hex } from '../core/digest.ts';
+import { Fault, type FaultIssue } from '../core/fault.ts';
+import { parseToolCall } from '../core/parse_tool_call.ts';
+import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
+import { assertReadable, parseApprovalId } from './access.ts';
+import type { Deps } from './deps.ts';
+import { shortenExpiry } from './drift.ts';
+import { assertPermitted, redecide } from './redecide.ts';
+import { termsOf } from './terms.ts';
+
+export interface EditInput {
+  toolCall: ToolCall;
+  reason: string | undefined;
+  ifMatch: number | undefined;
+}
+
+/** Only the parameters may differ, and they must: anything else is another action, to be asked for anew. */
+function assertOnlyParametersDiffer(present: ToolCall, edited: ToolCall): void {
+  const issues: FaultIssue[] = (['tool', 'action', 'resource', 'mutates_state'] as const)
+    .filter((member) => present[member] !== edited[member])
+    .map((member) => ({ pointer: `/tool_call/${member}`, reason: 'an edit may change `parameters` only' }));
+  if (issues.length === 0 && canonicalize(present.parameters) === canonicalize(edited.parameters)) {
+    issues.push({ pointer: '/tool_call/parameters', reason: 'the parameters are those it has already' });
+  }
+  if (issues.length === 0) return;
+  throw new Fault(
+    'invalid_request',
+    'an edit sends the whole `tool_call` with other `parameters`. See `errors`',
+    { issues },
+  );
+}
+
+function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: EditInput): ApprovalChange[] {
+  const { approval } = locked;
+  assertState(approval, 'decide');
+  assertVersion(approval, input.ifMatch);
+  assertOnlyParametersDiffer(parseToolCall(approval.canonicalAction), input.toolCall);
+  assertPermitted(deps, approval, 'edit', caller);
+  const decision = redecide(deps, locked, input.toolCall);
+  const terms = termsOf(decision);
+  if (terms === undefined) {
+    throw new Fault(
+      'edit_denied_by_policy',
+      `policy denies the edited action: ${decision.reason}. The approval stays as it was`,
+      { members: { approval_status: approval.status, determining_policies: decision.determiningPolicies } },
+    );
+  }
+  const text = canonicalAction(input.toolCall);
+  return [
+    {
+      kind: 'edit',
+      reason: input.reason ?? null,
+      canonicalAction: text,
+      actionHash: sha256Hex(text),
+      terms,
+      decision,
+      expiresAt: shortenExpiry(approval.readAt, terms.ttlSeconds, approval.expiresAt),
+    },
+  ];
+}
+
+/**
+ * Replaces the parameters of a pending approval. The edited action is frozen and decided anew; earlier votes no
+ * longer count, and whoever edits is barred from approving (NO SELF-APPROVAL).
+ * @throws Fault in the contract's order of checks; `edit_denied_by_policy`.
+ */
+export function edit(deps: Deps, caller: Caller, id: string, input: EditInput): Promise<Approval> {
+  return deps.approvals.transition(caller, parseApprovalId(id), (locked) => {
+    assertReadable(locked?.approval, caller);
+    return judge(deps, caller, locked as LockedApproval, input);
+  });
+}
