@@ -1,0 +1,189 @@
+import { STATUS_CODES } from 'node:http';
+import * as z from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import type { FaultCode } from '../core/fault.ts';
+import { problemCodesOf } from './problem_codes.ts';
+import { PROBLEM_TABLE } from './problem_table.ts';
+import type { AnyRoute, RouteHeader } from './route.ts';
+import { ROUTES } from './routes/index.ts';
+import { problemOutput } from './schemas/problem.ts';
+
+const HEADER_SCHEMAS: Record<RouteHeader, z.ZodType> = {
+  'if-match': z
+    .string()
+    .optional()
+    .meta({ description: 'the approval\'s `ETag`, one strong tag such as `"1"`' }),
+  'idempotency-key': z.string().optional().meta({
+    description: 'a key of your own, quoted or bare; the first answer under it is given again for 24 hours',
+  }),
+  prefer: z.string().optional().meta({ description: '`wait=N`, seconds, as `?wait=`' }),
+};
+
+/** The statuses of a code; `action_hash_mismatch` is 422 where the caller contradicts itself. */
+function statusesOf(code: FaultCode, route: AnyRoute): number {
+  const isOwnHash = code === 'action_hash_mismatch' && route.attempts === undefined;
+  return isOwnHash ? 422 : PROBLEM_TABLE[code].status;
+}
+
+function problemResponses(route: AnyRoute): Record<string, object> {
+  const codesByStatus = new Map<number, FaultCode[]>();
+  for (const code of problemCodesOf(route)) {
+    const status = statusesOf(code, route);
+    codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...codesByStatus].map(([status, codes]) => [
+      String(status),
+      {
+        description: codes.map((code) => `\`${code}\``).join(', '),
+        content: { 'application/problem+json': { schema: problemOutput(codes) } },
+      },
+    ]),
+  );
+}
+
+function requestOf(route: AnyRoute): Pick<ZodOpenApiOperationObject, 'requestParams' | 'requestBody'> {
+  const idKind = route.path.startsWith('/v1/keys') ? 'key' : 'approval';
+  const path = route.path.includes(':id')
+    ? z.object({ id: z.string().meta({ description: `the ${idKind}'s id` }) })
+    : undefined;
+  const header =
+    route.headers && z.object(Object.fromEntries(route.headers.map((name) => [name, HEADER_SCHEMAS[name]])));
+  return {
+    requestParams: {
+      ...(path && { path }),
+      ...(header && { header }),
+      ...(route.query && { query: route.query as z.ZodObject }),
+    },
+    ...(route.body && {
+      requestBody: {
+        required: route.bodyOptional !== true,
+        content: { 'application/json': { schema: route.body } },
+      },
+    }),
+  };
+}
+
+function operationOf(route: AnyRoute): ZodOpenApiOperationObject {
+  const { success } = route;
+  const roles = route.roles === 'any' ? 'any role' : `role ${route.roles.join(' or ')}`;
+  const headers = Object.fromEntries(
+    Object.entries(success.headers ?? {}).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' as const } },
+    ]),
+  );
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: [route.description, `Needs ${roles}.`].filter(Boolean).join(' '),
+    security: [{ bearer: [] }],
+    ...requestOf(route),
+    responses: {
+      [success.status]: {
+        description: success.description ?? STATUS_CODES[success.status],
+        headers,
+        ...(success.schema && { content: { 'application/json': { schema: success.schema } } }),
+      },
+      ...problemResponses(route),
+    },
+  };
+}
+
+const text = (description: string, mediaType: string) => ({
+  description,
+  content: { [mediaType]: { schema: { type: 'string' as const } } },
+});
+
+const problemOf = (codes: FaultCode[]) => ({
+  description: codes.join(', '),
+  content: { 'application/problem+json': { schema: problemOutput(codes) } },
+});
+
+const checks = z.record(z.string(), z.string());
+
+/** The endpoints open without a credential. */
+const OPEN_PATHS: ZodOpenApiPathsObject = {
+  '/livez': {
+    get: {
+      operationId: 'getLiveness',
+      summary: 'Whether the process serves',
+      security: [],
+      responses: {
+        200: {
+          description: 'it does',
+          content: { 'application/json': { schema: z.strictObject({ status: z.literal('live') }) } },
+        },
+      },
+    },
+  },
+  '/readyz': {
+    get: {
+      operationId: 'getReadiness',
+      summary: 'Whether it can decide: database, migrations, policy',
+      security: [],
+      responses: {
+        200: {
+          description: 'it can',
+          content: {
+            'application/json': {
+              schema: z.strictObject({ status: z.literal('ready'), policy_revision: z.string(), checks }),
+            },
+          },
+        },
+        503: problemOf(['unavailable']),
+      },
+    },
+  },
+  '/metrics': {
+    get: {
+      operationId: 'getMetrics',
+      summary: 'Metrics for Prometheus; from loopback, or with the metrics token',
+      security: [{}, { bearer: [] }],
+      responses: { 200: text('the metrics', 'text/plain'), 401: problemOf(['unauthenticated']) },
+    },
+  },
+  '/openapi.json': {
+    get: {
+      operationId: 'getOpenApi',
+      summary: 'This document',
+      security: [],
+      responses: {
+        200: {
+          description: 'OpenAPI 3.1',
+          content: { 'application/json': { schema: { type: 'object' as const } } },
+        },
+      },
+    },
+  },
+  '/docs': {
+    get: {
+      operationId: 'getDocs',
+      summary: 'This document as a page',
+      security: [],
+      responses: { 200: text('the page', 'text/html') },
+    },
+  },
+};
+
+/** The public form of the wire contract (OpenAPI 3.1), made from the very routes and schemas that serve. */
+export function buildOpenApiDocument() {
+  const paths: ZodOpenApiPathsObject = { ...OPEN_PATHS };
+  for (const route of ROUTES) {
+    const path = route.path.replaceAll(':id', '{id}');
+    paths[path] = { ...paths[path], [route.method]: operationOf(route) };
+  }
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Aegis',
+      version: '1',
+      description:
+        'An approval gate for the actions of AI agents: what is approved is what runs, exactly once.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+    paths,
+  });
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
+import type { Caller } from '../core/caller.ts';
+import { agentFrozen } from '../core/common_faults.ts';
+import { Fault } from '../core/fault.ts';
+import { guardAttempts, guardAttemptsInStatement } from '../operations/attempts.ts';
+import type { Deps } from '../operations/deps.ts';
+import { authenticate } from './authenticate.ts';
+import { type Cidr, clientAddress } from './client_address.ts';
+import { BODY_LIMITS, readJsonBody } from './read_body.ts';
+import { readQuery } from './read_query.ts';
+import type { AnyRoute, RouteAnswer } from './route.ts';
+
+/** What the node server adds to a request; absent where the app is called without one. */
+export interface Bindings {
+  incoming?: IncomingMessage;
+}
+
+export interface PipelineOptions {
+  deps: Deps;
+  trustedProxies: readonly Cidr[];
+  /** Aborts when the service stops: open waits answer with what they have. */
+  stopping: AbortSignal;
+}
+
+type HonoContext = Context<{ Bindings: Bindings }>;
+
+function assertRole(caller: Caller, route: AnyRoute): void {
+  const { roles } = route;
+  if (roles === 'any' || roles.some((role) => caller.roles.includes(role))) return;
+  const needed = roles.map((role) => `\`${role}\``).join(' or ');
+  throw new Fault('forbidden', `this needs a key with the role ${needed}`);
+}
+
+async function readBody(c: HonoContext, route: AnyRoute): Promise<{ raw: unknown; parsed: unknown }> {
+  if (route.body === undefined) return { raw: undefined, parsed: undefined };
+  const required = route.bodyOptional !== true;
+  const raw = await readJsonBody(c.req.raw, { ...BODY_LIMITS, required, incoming: c.env?.incoming });
+  return { raw, parsed: route.body.parse(raw ?? {}) };
+}
+
+/** Reads and checks what was sent, then runs the route's handler. */
+async function handle(c: HonoContext, route: AnyRoute, options: PipelineOptions, caller: Caller) {
+  const body = await readBody(c, route);
+  const query = readQuery(c.req.url, route.query);
+  return route.handle({
+    deps: options.deps,
+    caller,
+    id: c.req.param('id') ?? '',
+    query: query as never,
+    body: body.parsed as never,
+    rawBody: body.raw,
+    header: (name) => c.req.header(name),
+    signal: () => AbortSignal.any([c.req.raw.signal, options.stopping]),
+  });
+}
+
+/** Runs the handler under the attempt counter of the approval that the path names. */
+function handleCounted(
+  c: HonoContext,
+  route: AnyRoute,
+  options: PipelineOptions,
+  caller: Caller,
+): Promise<RouteAnswer> {
+  const run = () => handle(c, route, options, caller);
+  if (route.attempts === undefined) return run();
+  const guard = route.attempts === 'read first' ? guardAttempts : guardAttemptsInStatement;
+  return guard(options.deps, caller, c.req.param('id') ?? '', run);
+}
+
+function toResponse(c: HonoContext, route: AnyRoute, answer: RouteAnswer): Response {
+  const headers = { 'Cache-Control': 'no-store', ...answer.headers };
+  if (route.success.status === 204) return c.body(null, 204, headers);
+  return c.body(JSON.stringify(answer.body), route.success.status, {
+    ...headers,
+    'Content-Type': 'application/json',
+  });
+}
+
+/**
+ * The order of checks of the wire contract: credential, standing, role, attempts, body; what comes after is the
+ * operation's.
+ */
+export function createHandler(route: AnyRoute, options: PipelineOptions) {
+  return async (c: HonoContext): Promise<Response> => {
+    const caller = await authenticate(options.deps, c.req.header('authorization'), () =>
+      clientAddress(
+        c.env?.incoming?.socket.remoteAddress,
+        c.req.header('x-forwarded-for'),
+        options.trustedProxies,
+      ),
+    );
+    if (caller.frozen) throw agentFrozen();
+    assertRole(caller, route);
+    return toResponse(c, route, await handleCounted(c, route, options, caller));
+  };
+}

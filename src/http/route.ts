@@ -1,0 +1,75 @@
+import type * as z from 'zod';
+import type { Caller, Role } from '../core/caller.ts';
+import type { FaultCode } from '../core/fault.ts';
+import type { Deps } from '../operations/deps.ts';
+
+export type Method = 'get' | 'post' | 'delete';
+
+/** Request headers that a route reads, beside `Authorization` and those of the body. */
+export type RouteHeader = 'if-match' | 'idempotency-key' | 'prefer';
+
+/** What a handler gets: plain values, checked; nothing of the HTTP library. */
+export interface RouteInput<Body, Query> {
+  deps: Deps;
+  caller: Caller;
+  /** The path's `:id`; `''` for a path without one. */
+  id: string;
+  query: Query;
+  /** The checked body, read on demand: a handler that counts attempts reads it under the counter. */
+  body: Body;
+  /** The body as the strict reader gave it, before any check. */
+  rawBody: unknown;
+  header: (name: RouteHeader) => string | undefined;
+  /** Aborts when the client has gone or the service stops; made on demand, since most calls end at once. */
+  signal: () => AbortSignal;
+}
+
+export interface RouteAnswer {
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/**
+ * One endpoint: all that the pipeline, the OpenAPI document and the refusal tests need to know of it.
+ * `Body` and `Query` are what the schemas make of what was sent.
+ */
+export interface Route<Body = unknown, Query = unknown> {
+  operationId: string;
+  summary: string;
+  description?: string;
+  method: Method;
+  /** As hono writes it, with `:id`. */
+  path: string;
+  /** Who may call; a caller needs one of them. */
+  roles: readonly Role[] | 'any';
+  /** How failed attempts on the approval `:id` are counted; absent for other routes. */
+  attempts?: 'read first' | 'in statement';
+  body?: z.ZodType<Body>;
+  /** Whether the body may be absent: then it is read as `{}`. */
+  bodyOptional?: boolean;
+  query?: z.ZodType<Query>;
+  headers?: readonly RouteHeader[];
+  success: {
+    status: 200 | 201 | 204;
+    schema?: z.ZodType;
+    description: string;
+    /** Response headers beside those every answer has. */
+    headers?: Record<string, string>;
+  };
+  /** Codes beside those that follow from roles, body, attempts and query. */
+  problems: readonly FaultCode[];
+  handle: (input: RouteInput<Body, Query>) => Promise<RouteAnswer>;
+}
+
+/** A route of any body and query, for lists of routes. */
+// The handler's parameter types differ per route; the pipeline passes each what its own schemas made.
+export type AnyRoute = Omit<Route, 'handle' | 'body' | 'query'> & {
+  body?: z.ZodType;
+  query?: z.ZodType;
+  handle: (input: RouteInput<never, never>) => Promise<RouteAnswer>;
+};
+
+/** Types a route by its schemas. */
+export function defineRoute<Body, Query>(route: Route<Body, Query>): AnyRoute {
+  return route;
+}

@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { SOURCE_TRUSTS } from '../../core/action.ts';
+import { findUnsafeText } from '../../core/identifiers.ts';
+import { ID_PREFIXES, type IdKind } from '../../core/ids.ts';
+import type { JsonObject } from '../../core/json.ts';
+
+const ISO_MILLISECONDS = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** RFC 3339 in UTC with milliseconds, as every time is answered. */
+export const instant = z.string().regex(ISO_MILLISECONDS).meta({ format: 'date-time' });
+
+/** A time that a caller sends: RFC 3339 with any offset. */
+export const sentInstant = z.iso.datetime({ offset: true, error: 'must be a time as in RFC 3339' });
+
+/** SHA-256 in 64 lower-case hex characters. */
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex characters');
+
+const UUID_V7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+
+/** An id of one kind, as answered. */
+export function idOf(kind: IdKind) {
+  return z.string().regex(new RegExp(`^${ID_PREFIXES[kind]}${UUID_V7}$`));
+}
+
+/**
+ * An object that the strict reader has read already: the schema says only that it is one. A schema that walked it
+ * would copy what is hashed, and could be made to overflow.
+ */
+export const jsonObject = z
+  .custom<JsonObject>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'must be an object',
+  )
+  .meta({ override: { type: 'object', additionalProperties: true } });
+
+/** A short text without control or bidi characters, which could hide or reorder what is shown. */
+export function plainText(max: number) {
+  return z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => findUnsafeText(text) === undefined, 'must not have control or bidi characters');
+}
+
+const LINE_BREAKS_AND_TABS = /[\t\n\r]/g;
+
+/** A person's words: line breaks and tabs are fine, other control and bidi characters are not. */
+export function prose(max: number) {
+  return z
+    .string()
+    .min(1)
+    .max(max)
+    .refine(
+      (text) => findUnsafeText(text.replace(LINE_BREAKS_AND_TABS, '')) === undefined,
+      'must not have control characters but line breaks and tabs, nor bidi characters',
+    );
+}
+
+export const sourceTrust = z.enum(SOURCE_TRUSTS);
+
+export const principalName = z
+  .string()
+  .regex(/^[A-Za-z0-9._@:-]{1,128}$/, 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`')
+  .transform((name) => name.toLowerCase());
