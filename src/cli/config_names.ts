@@ -1,0 +1,63 @@
+/** Every variable that the service reads (wire contract, "Starting it"). */
+export const VARIABLES = [
+  'PORT',
+  'HOST',
+  'DATABASE_URL',
+  'DATABASE_LISTEN_URL',
+  'AEGIS_ALLOW_PLAIN_HTTP',
+  'AEGIS_APPROVAL_ATTEMPT_LIMIT',
+  'AEGIS_APPROVAL_ATTEMPT_WINDOW_SECS',
+  'AEGIS_APPROVAL_TTL_SECS',
+  'AEGIS_ASK_LIMIT_PER_HOUR',
+  'AEGIS_BOOTSTRAP_OPERATOR_KEY',
+  'AEGIS_DATA_DIR',
+  'AEGIS_DENIAL_SECS',
+  'AEGIS_IP_FAILURE_LIMIT_PER_MINUTE',
+  'AEGIS_METRICS_TOKEN',
+  'AEGIS_PENDING_LIMIT',
+  'AEGIS_POLICY_DIR',
+  'AEGIS_POLICY_DRIFT',
+  'AEGIS_SLACK_SIGNING_SECRET',
+  'AEGIS_TRUST_PROXY',
+] as const;
+
+export type VariableName = (typeof VARIABLES)[number];
+
+/**
+ * Names of this prefix that others own: the terminal client's, and what Kubernetes sets in every pod for a service
+ * that is called `aegis`.
+ */
+const IGNORED = /^AEGIS_(URL|KEY|PORT|PORT_.*|SERVICE_.*)$/;
+
+/** A name further away than this is no slip of the hand. */
+const SLIPS_MAX = 6;
+
+/** The first name, in order, that starts with `AEGIS_` and means nothing to the service or to others. */
+export function findUnknownName(names: readonly string[]): string | undefined {
+  const known = new Set<string>(VARIABLES);
+  return names
+    .filter((name) => name.startsWith('AEGIS_') && !known.has(name) && !IGNORED.test(name))
+    .sort()[0];
+}
+
+/** The variable nearest to a name, by edits of single characters; undefined when none is near. */
+export function suggestName(name: string): VariableName | undefined {
+  const [nearest] = VARIABLES.map((candidate) => ({ candidate, edits: countEdits(name, candidate) })).sort(
+    (left, right) => left.edits - right.edits,
+  );
+  return nearest !== undefined && nearest.edits <= SLIPS_MAX ? nearest.candidate : undefined;
+}
+
+/** Levenshtein distance, one row at a time. */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [above, letter] of [...from].entries()) {
+    const next = [above + 1];
+    for (const [index, other] of [...to].entries()) {
+      const replaced = (row[index] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { destination, pino } from 'pino';
+import { loadConfig } from './config.ts';
+import type { FirstTokens } from './first_keys.ts';
+import { type Service, startService } from './service.ts';
+
+const FORCED_EXIT_MS = 15_000;
+
+function announceKeys({ url, firstKeys }: Service): void {
+  if (firstKeys === undefined) return;
+  const { tokens, path } = firstKeys;
+  if (!process.stdout.isTTY) {
+    console.log(`first keys: ${path}`);
+    return;
+  }
+  const names = Object.keys(tokens) as (keyof FirstTokens)[];
+  const assignments = [`AEGIS_URL=${url}`, ...names.map((name) => `${name}=${tokens[name]}`)];
+  console.log(
+    `first keys, kept in ${path}; paste into another terminal:\n\nexport ${assignments.join(' ')}\n`,
+  );
+}
+
+/** Stops the service once, at the first signal; a second one is for who cannot wait. */
+function stopOnSignal(service: Service): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
+    void service.close().then(() => process.exit(0));
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+}
+
+/** `aegis serve`: runs until a signal. @throws ConfigError and what startService throws. */
+export async function serve(): Promise<void> {
+  const config = loadConfig(process.env);
+  const log = pino({ level: 'info' }, destination(2));
+  if (!existsSync(config.policyDir)) {
+    throw new Error(
+      `there is no policy folder \`${config.policyDir}\`. Start in the project's folder, or set AEGIS_POLICY_DIR`,
+    );
+  }
+  const service = await startService({ config, log });
+  stopOnSignal(service);
+  announceKeys(service);
+  console.log(`Aegis is ready at ${service.url} (API page: ${service.url}/docs)`);
+}

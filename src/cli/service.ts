@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { v7 as newUuid } from 'uuid';
+import type { PolicySet } from '../core/policy.ts';
+import { createApp } from '../http/app.ts';
+import { createMetrics } from '../http/metrics.ts';
+import type { Readiness } from '../http/routes/open.ts';
+import { serveApp } from '../http/server.ts';
+import type { Deps } from '../operations/deps.ts';
+import { loadPolicySet } from '../policy/load.ts';
+import { type Database, openDatabase } from '../storage/database.ts';
+import { migrateDatabase } from '../storage/migrate.ts';
+import { readReadiness } from '../storage/readiness.ts';
+import { createSignalHub, type SignalHub } from '../storage/signals.ts';
+import { createStore } from '../storage/store.ts';
+import { activateRevision, ensureTenant } from '../storage/tenants.ts';
+import { createThrottle } from '../storage/throttle.ts';
+import type { Config } from './config.ts';
+import { provideDatabase } from './database_location.ts';
+import { DEFAULT_TENANT, type FirstTokens, makeBootstrapKey, makeFirstKeys } from './first_keys.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { findPackageRoot } from './package_root.ts';
+import { newSecret } from './secrets.ts';
+import type { ServiceLog } from './service_log.ts';
+
+const POOL_MAX = 10;
+
+export interface ServiceOptions {
+  config: Config;
+  log: ServiceLog;
+  /** Sees every statement's text; for the tests of the TENANT WALL. */
+  onStatement?: (text: string) => void;
+}
+
+export interface Service {
+  url: string;
+  /** The keys made at the first start, and the file that holds them. */
+  firstKeys: { tokens: FirstTokens; path: string } | undefined;
+  close(): Promise<void>;
+}
+
+/** Undoes what was started, last first, whatever fails. */
+class Teardown {
+  readonly #steps: (() => Promise<void>)[] = [];
+
+  add(step: () => Promise<void>): void {
+    this.#steps.unshift(step);
+  }
+
+  async run(log: ServiceLog): Promise<void> {
+    for (const step of this.#steps.splice(0)) {
+      await step().catch((error: unknown) => log.error({ err: error }, 'a part did not stop cleanly'));
+    }
+  }
+}
+
+function newestMigration(folder: string): number {
+  const journal = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
+    entries: { when: number }[];
+  };
+  return Math.max(...journal.entries.map((entry) => entry.when));
+}
+
+/** Tells whether this process can decide, and what stands in the way. */
+function createReadiness(database: Database, policy: PolicySet, migrationsFolder: string) {
+  const expected = newestMigration(migrationsFolder);
+  return async (): Promise<Readiness> => {
+    const storage = await readReadiness(database, DEFAULT_TENANT);
+    const isMigrated = storage.migratedTo !== null && storage.migratedTo >= expected;
+    return {
+      policyRevision: policy.revision,
+      checks: {
+        database: storage.database ? 'ok' : 'not reachable',
+        migrations: isMigrated ? 'ok' : 'not applied or not known',
+        policy:
+          storage.activeRevision === policy.revision
+            ? 'ok'
+            : 'the active revision is not the one loaded here. Restart with the same policies as the other replicas',
+      },
+    };
+  };
+}
+
+function createDeps(
+  config: Config,
+  database: Database,
+  policy: PolicySet,
+  signals: SignalHub,
+  metrics: Deps['metrics'],
+): Deps {
+  return {
+    ...createStore(database, signals),
+    policy: { current: () => policy },
+    signals,
+    metrics,
+    throttle: createThrottle(database, {
+      attemptLimit: config.approvalAttemptLimit,
+      attemptWindowSeconds: config.approvalAttemptWindowSeconds,
+      addressFailureLimitPerMinute: config.ipFailureLimitPerMinute,
+    }),
+    newUuid,
+    newSecret,
+    now: () => new Date(),
+    settings: {
+      approvalTtlSeconds: config.approvalTtlSeconds,
+      pendingLimit: config.pendingLimit,
+      askLimitPerHour: config.askLimitPerHour,
+      attemptLimit: config.approvalAttemptLimit,
+      policyDrift: config.policyDrift,
+    },
+  };
+}
+
+/** Makes the keys a first start needs, or the one the configuration gives. */
+async function makeKeys(config: Config, database: Database): Promise<Service['firstKeys']> {
+  const maker = { newUuid, newSecret };
+  if (config.bootstrapOperatorKey === undefined) return makeFirstKeys(database, maker, config.dataDir);
+  await makeBootstrapKey(database, maker, config.bootstrapOperatorKey);
+  return undefined;
+}
+
+async function startParts(options: ServiceOptions, teardown: Teardown): Promise<Omit<Service, 'close'>> {
+  const { config, log } = options;
+  const root = findPackageRoot();
+  const migrationsFolder = join(root, 'drizzle');
+  const policy = await loadPolicySet(resolve(config.policyDir));
+  const location = await provideDatabase(config, (line) => log.info({}, line));
+  teardown.add(location.close);
+  await migrateDatabase(location.directUrl, migrationsFolder);
+  const database = openDatabase({
+    url: location.url,
+    poolMax: POOL_MAX,
+    onStatement: options.onStatement,
+  });
+  teardown.add(database.close);
+  await ensureTenant(database, DEFAULT_TENANT, policy.revision);
+  await activateRevision(database, policy.revision);
+  const firstKeys = await makeKeys(config, database);
+  const signals = createSignalHub(database, location.directUrl);
+  teardown.add(signals.close);
+  teardown.add(startHousekeeping(database, log));
+  const stopping = new AbortController();
+  const metrics = createMetrics();
+  const app = createApp({
+    deps: createDeps(config, database, policy, signals, metrics),
+    trustedProxies: config.trustedProxies,
+    stopping: stopping.signal,
+    log,
+    onAnswer: metrics.onAnswer,
+    readiness: createReadiness(database, policy, migrationsFolder),
+    metricsText: metrics.text,
+    metricsToken: config.metricsToken,
+  });
+  const server = await serveApp({ fetch: app.fetch, hostname: config.host, port: config.port, log });
+  teardown.add(server.close);
+  teardown.add(async () => stopping.abort());
+  return { url: server.url, firstKeys };
+}
+
+/**
+ * Starts the whole service: database, migrations, policies, keys, HTTP. What was started is stopped again when a
+ * later part fails.
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const teardown = new Teardown();
+  try {
+    const parts = await startParts(options, teardown);
+    return { ...parts, close: () => teardown.run(options.log) };
+  } catch (error) {
+    await teardown.run(options.log);
+    throw error;
+  }
+}
