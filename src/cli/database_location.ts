@@ -10,6 +10,8 @@ export interface OpenedDatabase {
   url: string;
   /** For LISTEN and migrations. */
   directUrl: string;
+  /** Whether `url` is a pooler's. */
+  isPooled: boolean;
   close(): Promise<void>;
 }
 
@@ -20,7 +22,12 @@ export async function provideDatabase(config: Config, log: (line: string) => voi
   const { databaseUrl, databaseListenUrl, dataDir } = config;
   if (databaseUrl !== undefined) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    return { url: databaseUrl, directUrl: databaseListenUrl ?? databaseUrl, close: doNothing };
+    return {
+      url: databaseUrl,
+      directUrl: databaseListenUrl ?? databaseUrl,
+      isPooled: databaseListenUrl !== undefined,
+      close: doNothing,
+    };
   }
   const embedded: EmbeddedPostgres = await startEmbeddedPostgres({ dataDir, log });
   const path = join(dataDir, LOCATION_FILE);
@@ -28,6 +35,7 @@ export async function provideDatabase(config: Config, log: (line: string) => voi
   return {
     url: embedded.databaseUrl,
     directUrl: embedded.databaseUrl,
+    isPooled: false,
     close: async () => {
       rmSync(path, { force: true });
       await embedded.stop();

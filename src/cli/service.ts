@@ -5,7 +5,7 @@ import type { PolicySet } from '../core/policy.ts';
 import { createApp } from '../http/app.ts';
 import { createMetrics } from '../http/metrics.ts';
 import type { Readiness } from '../http/routes/open.ts';
-import { serveApp } from '../http/server.ts';
+import { type ServeOptions, serveApp } from '../http/server.ts';
 import type { Deps } from '../operations/deps.ts';
 import { loadPolicySet } from '../policy/load.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
@@ -23,13 +23,16 @@ import { findPackageRoot } from './package_root.ts';
 import { newSecret } from './secrets.ts';
 import type { ServiceLog } from './service_log.ts';
 
-const POOL_MAX = 10;
+/** Connections to the database, beside the one that listens. */
+export const POOL_MAX = 10;
 
 export interface ServiceOptions {
   config: Config;
   log: ServiceLog;
   /** Sees every statement's text; for the tests of the TENANT WALL. */
   onStatement?: (text: string) => void;
+  /** Stands in front of the app; for the benchmark's route to compare with. */
+  aroundApp?: (app: ServeOptions['fetch']) => ServeOptions['fetch'];
 }
 
 export interface Service {
@@ -126,10 +129,11 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
   const policy = await loadPolicySet(resolve(config.policyDir));
   const location = await provideDatabase(config, (line) => log.info({}, line));
   teardown.add(location.close);
-  await migrateDatabase(location.directUrl, migrationsFolder);
+  await migrateDatabase(location.directUrl, migrationsFolder, location.isPooled);
   const database = openDatabase({
     url: location.url,
     poolMax: POOL_MAX,
+    isPooled: location.isPooled,
     onStatement: options.onStatement,
   });
   teardown.add(database.close);
@@ -151,7 +155,8 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
     metricsText: metrics.text,
     metricsToken: config.metricsToken,
   });
-  const server = await serveApp({ fetch: app.fetch, hostname: config.host, port: config.port, log });
+  const fetch = options.aroundApp?.(app.fetch) ?? app.fetch;
+  const server = await serveApp({ fetch, hostname: config.host, port: config.port, log });
   teardown.add(server.close);
   teardown.add(async () => stopping.abort());
   return { url: server.url, firstKeys };

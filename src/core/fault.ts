@@ -11,6 +11,7 @@ export type FaultCode =
   | 'self_approval_forbidden'
   | 'approver_not_eligible'
   | 'scope_not_allowed'
+  | 'signature_required'
   | 'not_found'
   | 'method_not_allowed'
   | 'action_hash_mismatch'

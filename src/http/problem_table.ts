@@ -23,6 +23,7 @@ export const PROBLEM_TABLE: Readonly<Record<FaultCode, ProblemKind>> = {
   self_approval_forbidden: { status: 403, title: 'own action' },
   approver_not_eligible: { status: 403, title: 'approver is not eligible' },
   scope_not_allowed: { status: 403, title: 'scope is not allowed' },
+  signature_required: { status: 403, title: 'signature required' },
   not_found: {
     status: 404,
     title: 'not found',

@@ -26,6 +26,15 @@ function assertSeen(approval: Approval, input: ApproveInput): void {
   );
 }
 
+/** FAIL CLOSED: an ask for a signed vote is not answered by an unsigned one, the only kind there is so far. */
+function assertSignable(requirements: Requirements): void {
+  if (requirements.signature === 'none') return;
+  throw new Fault(
+    'signature_required',
+    'policy wants this vote signed with a passkey, which this version cannot take. Reject it, or ask an operator to change the policy',
+  );
+}
+
 function assertFillsPlace(
   requirements: Requirements,
   votes: readonly CountedVote[],
@@ -49,6 +58,7 @@ function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: Approv
   if (drift.kind === 'voided') return drift.changes;
   if (approval.votes.some((vote) => vote.approver === caller.principal)) return drift.changes;
   const { requirements } = drift.terms;
+  assertSignable(requirements);
   assertPermitted(deps, approval, 'approve', caller, drift.terms);
   const vote = { approver: caller.principal, groups: caller.groups };
   assertFillsPlace(requirements, approval.votes, vote);

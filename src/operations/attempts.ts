@@ -13,6 +13,7 @@ const ATTEMPT_CODES: ReadonlySet<FaultCode> = new Set([
   'self_approval_forbidden',
   'approver_not_eligible',
   'scope_not_allowed',
+  'signature_required',
 ]);
 
 /**

@@ -42,7 +42,8 @@ export async function waitForApproval(
       const moved = input.knownVersion !== undefined && approval.version !== input.knownVersion;
       if (approval.status !== 'pending' || moved || now >= deadline || input.signal.aborted) return approval;
       const expiry = Math.max(approval.expiresAt.getTime(), now + CLOCK_SLACK_MS);
-      await subscription.next(new Date(Math.min(deadline, expiry)), input.signal);
+      const keyExpiry = caller.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+      await subscription.next(new Date(Math.min(deadline, expiry, keyExpiry)), input.signal);
       await deps.keys.assertStands(caller.keyId);
     }
   } finally {

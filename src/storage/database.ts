@@ -6,6 +6,7 @@ export interface DatabaseOptions {
   url: string;
   /** Connections in the pool; each holds one statement at a time. */
   poolMax: number;
+  isPooled?: boolean;
   /** Sees every statement's text; the tests of the TENANT WALL listen here. */
   onStatement?: ((text: string) => void) | undefined;
 }
@@ -26,17 +27,22 @@ export interface Database {
 }
 
 /** How long a statement waits for a row's lock before the caller is told to try again. */
-const LOCK_TIMEOUT_MS = 2000;
-const STATEMENT_TIMEOUT_MS = 10_000;
+export const LOCK_TIMEOUT_MS = 2000;
+export const STATEMENT_TIMEOUT_MS = 10_000;
 
 export type ConnectOptions = Pick<postgres.Options<Record<string, never>>, 'max' | 'debug'> & {
   lockTimeoutMs?: number;
   statementTimeoutMs?: number;
+  /**
+   * True when the URL is a connection pooler's: it takes no settings at connect (they are the role's then, see
+   * `migrateDatabase`), and a prepared statement may be another connection's.
+   */
+  isPooled?: boolean;
 };
 
 /** The driver for one URL, with what every connection of ours shares; nothing is connected yet. */
 export function connect(url: string, applicationName: string, options: ConnectOptions = {}): postgres.Sql {
-  const { lockTimeoutMs, statementTimeoutMs, ...rest } = options;
+  const { lockTimeoutMs, statementTimeoutMs, isPooled = false, ...rest } = options;
   const target = parseConnectionUrl(url);
   return postgres(target.url, {
     ...(target.host !== undefined && { host: target.host }),
@@ -45,11 +51,14 @@ export function connect(url: string, applicationName: string, options: ConnectOp
     // A database that returns is noticed at once instead of after an exponential pause.
     backoff: () => 0.2,
     onnotice: () => undefined,
+    prepare: !isPooled,
     connection: {
       application_name: applicationName,
       TimeZone: 'UTC',
-      lock_timeout: lockTimeoutMs ?? LOCK_TIMEOUT_MS,
-      statement_timeout: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+      ...(!isPooled && {
+        lock_timeout: lockTimeoutMs ?? LOCK_TIMEOUT_MS,
+        statement_timeout: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+      }),
     },
   });
 }
@@ -59,6 +68,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { onStatement } = options;
   const sql = connect(options.url, 'aegis', {
     max: options.poolMax,
+    isPooled: options.isPooled ?? false,
     ...(onStatement && { debug: (_connection: number, text: string) => onStatement(text) }),
   });
   return { db: drizzle(sql), sql, close: () => sql.end({ timeout: 5 }) };

@@ -62,6 +62,7 @@ export const approveRoute = defineRoute({
     'policy_changed',
     'self_approval_forbidden',
     'approver_not_eligible',
+    'signature_required',
   ],
   handle: async ({ deps, caller, id, body, header }) => {
     assertScopeOnce(body);
