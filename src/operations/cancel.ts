@@ -10,8 +10,8 @@ export interface CancelInput {
 }
 
 /**
- * Takes an approval back before it is used. Who asked may always take the ask back; for everyone else policy
- * decides.
+ * Takes an approval back before it is used, as far as policy lets the caller: by the base policies the asking
+ * agent, an operator, and an approver whose vote is on it.
  * @throws Fault in the contract's order of checks.
  */
 export function cancel(deps: Deps, caller: Caller, id: string, input: CancelInput): Promise<Approval> {
@@ -19,8 +19,7 @@ export function cancel(deps: Deps, caller: Caller, id: string, input: CancelInpu
     const approval = assertReadable(locked?.approval, caller);
     assertState(approval, 'cancel');
     assertVersion(approval, input.ifMatch);
-    const isAsker = caller.roles.includes('agent') && approval.agent === caller.principal;
-    if (!isAsker) assertPermitted(deps, approval, 'cancel', caller);
+    assertPermitted(deps, approval, 'cancel', caller);
     return [{ kind: 'cancel', reason: input.reason ?? null }];
   });
 }
