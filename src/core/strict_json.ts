@@ -1,9 +1,9 @@
 import type { JsonValue } from './json.ts';
 import { StrictJsonError } from './strict_json_error.ts';
-import { StrictJsonReader } from './strict_json_reader.ts';
+import { type JsonLimits, REQUEST_LIMITS, StrictJsonReader } from './strict_json_reader.ts';
 
 export { StrictJsonError, type StrictJsonIssue, type StrictJsonReason } from './strict_json_error.ts';
-export { JSON_LEVELS_MAX, JSON_MEMBERS_MAX } from './strict_json_reader.ts';
+export { JSON_LEVELS_MAX, JSON_MEMBERS_MAX, type JsonLimits } from './strict_json_reader.ts';
 
 /**
  * Reads one JSON text (RFC 8259) as I-JSON (RFC 7493), stricter where a reader could silently change what was
@@ -21,11 +21,16 @@ export { JSON_LEVELS_MAX, JSON_MEMBERS_MAX } from './strict_json_reader.ts';
  *   members and are bounded by the length of the text alone);
  * - `reserved_member`: a member named `__proto__`, `__entity`, `__extn` or `__expr`, however escaped.
  *
- * Time is linear in the length of the text and ends at the first fault; the stack holds at most 64 levels.
+ * `limits` stands in for the 64 levels and 10,000 members; an answer holds several requests' worth.
+ *
+ * Time is linear in the length of the text and ends at the first fault; the stack holds at most `levelsMax` levels.
  */
-export function parseStrictJson(input: Uint8Array | string): JsonValue {
+export function parseStrictJson(
+  input: Uint8Array | string,
+  limits: Readonly<JsonLimits> = REQUEST_LIMITS,
+): JsonValue {
   const text = typeof input === 'string' ? input : decodeUtf8(input);
-  return new StrictJsonReader(text).read();
+  return new StrictJsonReader(text, limits).read();
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

@@ -7,6 +7,17 @@ export const JSON_LEVELS_MAX = 64;
 /** Object members in one text, all objects together. */
 export const JSON_MEMBERS_MAX = 10_000;
 
+/** What one text may hold; the service reads requests by the default. */
+export interface JsonLimits {
+  levelsMax: number;
+  membersMax: number;
+}
+
+export const REQUEST_LIMITS: Readonly<JsonLimits> = {
+  levelsMax: JSON_LEVELS_MAX,
+  membersMax: JSON_MEMBERS_MAX,
+};
+
 /** `__proto__` changes an object's prototype; the others mean something to Cedar's JSON form. */
 const RESERVED_MEMBERS: ReadonlySet<string> = new Set(['__proto__', '__entity', '__extn', '__expr']);
 
@@ -26,6 +37,7 @@ const BRACE_CLOSE = 0x7d;
 /** Reads one text by recursive descent along the grammar of RFC 8259; see `parseStrictJson` for the rules. */
 export class StrictJsonReader {
   private readonly text: string;
+  private readonly limits: Readonly<JsonLimits>;
   private at = 0;
   private members = 0;
   /** Containers open at `at`. */
@@ -33,8 +45,9 @@ export class StrictJsonReader {
   /** The member or element being read in each open container; only the first `depth` entries are current. */
   private readonly path: (string | number)[] = [];
 
-  constructor(text: string) {
+  constructor(text: string, limits: Readonly<JsonLimits>) {
     this.text = text;
+    this.limits = limits;
   }
 
   /** The value of the whole text. Throws a `StrictJsonError` at the first fault. */
@@ -92,7 +105,7 @@ export class StrictJsonReader {
     this.depth += 1;
     this.path[this.depth - 1] = name;
     this.members += 1;
-    if (this.members > JSON_MEMBERS_MAX) {
+    if (this.members > this.limits.membersMax) {
       this.fail('too_many_members');
     }
     if (RESERVED_MEMBERS.has(name)) {
@@ -179,7 +192,7 @@ export class StrictJsonReader {
   }
 
   private open(): void {
-    if (this.depth === JSON_LEVELS_MAX) {
+    if (this.depth === this.limits.levelsMax) {
       this.fail('too_deep');
     }
     this.at += 1;

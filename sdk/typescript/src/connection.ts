@@ -1,0 +1,194 @@
+import type { JsonValue } from '../../../src/core/json.ts';
+import { JSON_LEVELS_MAX, parseStrictJson } from '../../../src/core/strict_json.ts';
+import { backoffMs, DEFAULT_RETRY, parseRetryAfter, pause, type RetryOptions } from './backoff.ts';
+import { AegisError } from './errors.ts';
+import { problemError } from './problem_error.ts';
+import { openTimedSignal } from './timed_signal.ts';
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface ConnectionOptions {
+  /** Where the service is, for instance `https://aegis.example.com`; a path is kept as a prefix. */
+  baseUrl: string;
+  /** The bearer token. */
+  key: string;
+  /** In place of the runtime's own, for instance behind a proxy. */
+  fetch?: Fetch | undefined;
+  /** How long one attempt may take, in milliseconds; a long poll may take its wait on top. Default 10,000. */
+  timeoutMs?: number | undefined;
+  retry?: Partial<RetryOptions> | undefined;
+}
+
+export interface ApiRequest {
+  /** What is done, for messages. */
+  what: string;
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Path and query. */
+  path: string;
+  /** JSON text. */
+  body?: string | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Whether doing it twice has the effect of doing it once; only then is it ever sent again. */
+  repeatable: boolean;
+  signal?: AbortSignal | undefined;
+  /** How long the service may hold the answer back by itself, in milliseconds. */
+  holdMs?: number | undefined;
+}
+
+export interface ApiAnswer {
+  body: JsonValue | undefined;
+  /** Attempts before this answer that may have reached the service. */
+  answersLost: number;
+}
+
+export interface ApiRefusal {
+  error: AegisError;
+  answersLost: number;
+}
+
+interface Failure {
+  error: AegisError;
+  /** Whether the service may have done what was asked all the same. */
+  lost: boolean;
+  /** Whether another attempt may end otherwise. */
+  again: boolean;
+}
+
+/** What a token is written with: RFC 6750 §2.1. */
+const TOKEN = /^[A-Za-z0-9._~+/-]{1,1024}=*$/;
+
+/** An answer wraps what requests hold: a page has 200 approvals, each with its tool call twice, a few levels down. */
+const ANSWER_LIMITS = { levelsMax: JSON_LEVELS_MAX + 16, membersMax: 1_000_000 };
+
+/** Statuses after which the same request may succeed, of the service or of a proxy before it. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Sends requests and reads answers as strict JSON; the only place that knows the key. */
+export class Connection {
+  readonly timeoutMs: number;
+  readonly retry: Readonly<RetryOptions>;
+  readonly #baseUrl: string;
+  readonly #key: string;
+  readonly #fetch: Fetch;
+
+  constructor(options: ConnectionOptions) {
+    this.#baseUrl = parseBaseUrl(options.baseUrl);
+    if (typeof options.key !== 'string' || !TOKEN.test(options.key)) {
+      throw new TypeError('`key` is not a bearer token. Pass the token as it was issued, without `Bearer`');
+    }
+    this.#key = options.key;
+    // Called without a receiver: edge runtimes refuse `fetch` as a method of another object.
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+    this.timeoutMs = options.timeoutMs ?? 10_000;
+    this.retry = { ...DEFAULT_RETRY, ...options.retry };
+  }
+
+  /**
+   * The answer to a request. Throws an `AegisError` for a problem, for no answer in time and for an answer that is
+   * not strict JSON, after trying again where that is safe and of use; the signal's reason when it is aborted.
+   */
+  async send(request: ApiRequest): Promise<ApiAnswer> {
+    const end = await this.exchange(request);
+    if ('error' in end) {
+      throw end.error;
+    }
+    return end;
+  }
+
+  /** As `send`, but a problem is returned, so that the caller sees what came before it. */
+  async exchange(request: ApiRequest): Promise<ApiAnswer | ApiRefusal> {
+    let answersLost = 0;
+    for (let attempt = 0; ; attempt += 1) {
+      const result = await this.#attempt(request);
+      if (!('error' in result)) {
+        return { body: result.body, answersLost };
+      }
+      const pauseMs = this.#pauseMs(result.error, attempt);
+      if (!request.repeatable || !result.again || pauseMs === undefined) {
+        return { error: result.error, answersLost };
+      }
+      answersLost += result.lost ? 1 : 0;
+      await pause(pauseMs, request.signal);
+    }
+  }
+
+  /** The pause before another attempt; undefined when there is none. */
+  #pauseMs(error: AegisError, attempt: number): number | undefined {
+    if (attempt >= this.retry.max) {
+      return undefined;
+    }
+    const askedMs = (error.retryAfterSeconds ?? 0) * 1000;
+    return askedMs > this.retry.retryAfterMaxMs
+      ? undefined
+      : Math.max(askedMs, backoffMs(this.retry, attempt));
+  }
+
+  async #attempt(request: ApiRequest): Promise<{ body: JsonValue | undefined } | Failure> {
+    const timed = openTimedSignal(this.timeoutMs + (request.holdMs ?? 0), request.signal);
+    try {
+      const response = await this.#fetch(this.#baseUrl + request.path, {
+        method: request.method,
+        headers: {
+          ...request.headers,
+          authorization: `Bearer ${this.#key}`,
+          accept: 'application/json, application/problem+json',
+          ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: request.body ?? null,
+        // Never followed: a redirect would take the key and the action elsewhere.
+        redirect: 'manual',
+        signal: timed.signal,
+      });
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      return response.ok ? this.#readBody(request, bytes) : this.#readProblem(request, response, bytes);
+    } catch (cause) {
+      request.signal?.throwIfAborted();
+      const message = timed.isTimedOut()
+        ? `${request.what}: no answer in time`
+        : `${request.what}: the service could not be reached`;
+      return { error: new AegisError('unavailable', message, { cause }), lost: true, again: true };
+    } finally {
+      timed.close();
+    }
+  }
+
+  #readBody(request: ApiRequest, bytes: Uint8Array): { body: JsonValue | undefined } | Failure {
+    try {
+      return { body: bytes.length === 0 ? undefined : parseStrictJson(bytes, ANSWER_LIMITS) };
+    } catch (cause) {
+      const message = `${request.what}: the answer is not strict json`;
+      return { error: new AegisError('unavailable', message, { cause }), lost: true, again: true };
+    }
+  }
+
+  #readProblem(request: ApiRequest, response: Response, bytes: Uint8Array): Failure {
+    const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after'), Date.now());
+    const error = problemError(request.what, response.status, readJson(bytes), retryAfterSeconds);
+    const inFlight = error.problem?.code === 'idempotency_in_flight';
+    return {
+      error,
+      lost: response.status >= 500 || response.status === 0 || inFlight,
+      again: PASSING_STATUSES.has(response.status) || inFlight,
+    };
+  }
+}
+
+/** The body of a refusal: it only describes an error, so one that cannot be read is none. */
+function readJson(bytes: Uint8Array): JsonValue | undefined {
+  try {
+    return parseStrictJson(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError('`baseUrl` is not an http or https url');
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new TypeError('`baseUrl` has credentials, a query or a fragment. Pass the token as `key`');
+  }
+  return (url.origin + url.pathname).replace(/\/+$/, '');
+}

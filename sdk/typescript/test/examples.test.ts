@@ -1,0 +1,49 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { startTestService, type TestService } from '../../../test/support/test_service.ts';
+import { decideAll } from '../examples/approver.ts';
+import { finish, start } from '../examples/resume.ts';
+import { Aegis, type PendingApproval } from '../src/index.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const clientOf = (key: string) => new Aegis({ baseUrl: service.url, key });
+
+test('the refund example hands the model a result, or the reason there is none', async () => {
+  vi.stubEnv('AEGIS_URL', service.url);
+  vi.stubEnv('AGENT', service.tokens.AGENT);
+  const { refundTool } = await import('../examples/refund.ts');
+  expect(JSON.parse(await refundTool({ amount: 1200, currency: 'usd' }))).toEqual({
+    refunded: 1200,
+    currency: 'usd',
+    approval: null,
+  });
+  // The starter set registers whole cents.
+  expect(await refundTool({ amount: 0.5, currency: 'usd' })).toMatch(/not|denied/);
+});
+
+test('what the resume example left pending is approved by the approver example, and finished', async () => {
+  const stored = (await start(clientOf(service.tokens.AGENT), 'notes.txt', 'hello')) as PendingApproval;
+  expect(stored.approval_id).toMatch(/^apr_/);
+  const decided = await decideAll(
+    clientOf(service.tokens.APPROVER),
+    (text) => text === stored.canonical_action,
+  );
+  expect(decided.map(({ status }) => status)).toEqual(['approved']);
+  expect(await finish(clientOf(service.tokens.AGENT), stored)).toBe('notes.txt: 5 characters');
+});
+
+test('the approver example rejects a text that does not look right', async () => {
+  const stored = (await start(clientOf(service.tokens.AGENT), 'notes.txt', 'bye')) as PendingApproval;
+  await decideAll(clientOf(service.tokens.APPROVER), () => false);
+  await expect(finish(clientOf(service.tokens.AGENT), stored)).rejects.toMatchObject({
+    code: 'rejected',
+    reason: 'not what was agreed',
+  });
+});
