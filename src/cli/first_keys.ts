@@ -77,7 +77,11 @@ export async function makeFirstKeys(
 }
 
 /** Makes the operator and platform key whose token the configuration gives. */
-export function makeBootstrapKey(database: Database, maker: TokenMaker, token: string): Promise<void> {
+export function makeBootstrapKey(
+  database: Database,
+  maker: TokenMaker,
+  token: string,
+): Promise<'stands' | 'revoked'> {
   const of = { principal: 'operator-1', roles: ['operator', 'platform'] as NewKey['roles'], groups: [] };
   const made = { keyId: maker.newUuid(), tokenHash: sha256Hex(token) };
   return ensureBootstrapKey(database, toNewKey(of, made, 'bootstrap'));

@@ -16,7 +16,8 @@ import { createStore } from '../storage/store.ts';
 import { activateRevision, ensureTenant } from '../storage/tenants.ts';
 import { createThrottle } from '../storage/throttle.ts';
 import type { Config } from './config.ts';
-import { provideDatabase } from './database_location.ts';
+import { type OpenedDatabase, provideDatabase } from './database_location.ts';
+import { explainDatabaseTrouble } from './database_trouble.ts';
 import { DEFAULT_TENANT, type FirstTokens, makeBootstrapKey, makeFirstKeys } from './first_keys.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { findPackageRoot } from './package_root.ts';
@@ -115,11 +116,35 @@ function createDeps(
 }
 
 /** Makes the keys a first start needs, or the one the configuration gives. */
-async function makeKeys(config: Config, database: Database): Promise<Service['firstKeys']> {
+async function makeKeys({ config, log }: ServiceOptions, database: Database): Promise<Service['firstKeys']> {
   const maker = { newUuid, newSecret };
   if (config.bootstrapOperatorKey === undefined) return makeFirstKeys(database, maker, config.dataDir);
-  await makeBootstrapKey(database, maker, config.bootstrapOperatorKey);
+  const bootstrap = await makeBootstrapKey(database, maker, config.bootstrapOperatorKey);
+  if (bootstrap === 'revoked') {
+    log.warn({}, 'the key in AEGIS_BOOTSTRAP_OPERATOR_KEY was revoked and stays revoked. Set another value');
+  }
   return undefined;
+}
+
+/** Opens the database, migrated, with the tenant and the active revision that this start stands for. */
+async function prepareDatabase(
+  options: ServiceOptions,
+  location: OpenedDatabase,
+  revision: string,
+  migrationsFolder: string,
+  teardown: Teardown,
+): Promise<Database> {
+  await migrateDatabase(location.directUrl, migrationsFolder, location.isPooled);
+  const database = openDatabase({
+    url: location.url,
+    poolMax: POOL_MAX,
+    isPooled: location.isPooled,
+    onStatement: options.onStatement,
+  });
+  teardown.add(database.close);
+  await ensureTenant(database, DEFAULT_TENANT, revision);
+  await activateRevision(database, revision);
+  return database;
 }
 
 async function startParts(options: ServiceOptions, teardown: Teardown): Promise<Omit<Service, 'close'>> {
@@ -129,17 +154,9 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
   const policy = await loadPolicySet(resolve(config.policyDir));
   const location = await provideDatabase(config, (line) => log.info({}, line));
   teardown.add(location.close);
-  await migrateDatabase(location.directUrl, migrationsFolder, location.isPooled);
-  const database = openDatabase({
-    url: location.url,
-    poolMax: POOL_MAX,
-    isPooled: location.isPooled,
-    onStatement: options.onStatement,
-  });
-  teardown.add(database.close);
-  await ensureTenant(database, DEFAULT_TENANT, policy.revision);
-  await activateRevision(database, policy.revision);
-  const firstKeys = await makeKeys(config, database);
+  const database = await explainDatabaseTrouble(() =>
+    prepareDatabase(options, location, policy.revision, migrationsFolder, teardown),
+  );
   const signals = createSignalHub(database, location.directUrl);
   teardown.add(signals.close);
   teardown.add(startHousekeeping(database, log));
@@ -159,6 +176,8 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
   const server = await serveApp({ fetch, hostname: config.host, port: config.port, log });
   teardown.add(server.close);
   teardown.add(async () => stopping.abort());
+  // Last: keys made by a start that then fails, for instance because the port is taken, would never be shown.
+  const firstKeys = await makeKeys(options, database);
   return { url: server.url, firstKeys };
 }
 

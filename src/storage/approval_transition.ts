@@ -1,4 +1,4 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { Approval } from '../core/approval.ts';
 import { unavailable } from '../core/common_faults.ts';
 import type { AskTerms, Decision } from '../core/policy.ts';
@@ -88,6 +88,35 @@ function stillHolds(change: ApprovalChange, approval: Approval): SQL | undefined
   return and(eq(approvals.status, approval.status as 'pending' | 'approved'), gt(approvals.expiresAt, clock));
 }
 
+type VoteChange = Extract<ApprovalChange, { kind: 'vote' }>;
+
+/** Writes a vote in place of any that the same approver has on the approval: one for each principal counts. */
+async function writeVote(tx: Executor, actor: Actor, approval: Approval, change: VoteChange): Promise<void> {
+  const { tenantId, principal: approver, keyId } = actor;
+  const { approvalId, version } = approval;
+  const { decision, scope, reason } = change;
+  const cast = { keyId, groups: [...change.groups], decision, scope, reason };
+  await tx
+    .update(votes)
+    .set({ droppedAt: clock as unknown as Date })
+    .where(
+      and(
+        eq(votes.tenantId, tenantId),
+        eq(votes.approvalId, approvalId),
+        eq(votes.approver, approver),
+        lt(votes.version, version),
+        isNull(votes.droppedAt),
+      ),
+    );
+  await tx
+    .insert(votes)
+    .values({ tenantId, approvalId, version, approver, ...cast })
+    .onConflictDoUpdate({
+      target: [votes.tenantId, votes.approvalId, votes.version, votes.approver],
+      set: { ...cast, at: clock, droppedAt: null },
+    });
+}
+
 /** Writes one change; false when its condition no longer held. */
 async function writeChange(
   tx: Executor,
@@ -101,19 +130,7 @@ async function writeChange(
     .where(and(isApproval(actor.tenantId, approval.approvalId), stillHolds(change, approval)))
     .returning({ version: approvals.version });
   if (written.length === 0) return false;
-  if (change.kind === 'vote') {
-    await tx.insert(votes).values({
-      tenantId: actor.tenantId,
-      approvalId: approval.approvalId,
-      version: approval.version,
-      approver: actor.principal,
-      keyId: actor.keyId,
-      groups: [...change.groups],
-      decision: change.decision,
-      scope: change.scope,
-      reason: change.reason,
-    });
-  }
+  if (change.kind === 'vote') await writeVote(tx, actor, approval, change);
   return true;
 }
 

@@ -10,8 +10,6 @@ import { storeAnswer } from './idempotency.ts';
 import { approvals, decisions, principals } from './schema.ts';
 import { lockActiveRevision, lockStandingKey } from './standing.ts';
 
-const SECONDS_PER_HOUR = 3600;
-
 /**
  * Holds an agent's asks one after the other, then counts them, so that concurrent asks cannot pass a limit
  * together.
@@ -27,6 +25,8 @@ async function assertAskAllowed(tx: Executor, record: DecisionRecord, ask: AskRe
       pending: sql<number>`(count(*) filter (where ${approvals.status} = 'pending'
         and ${approvals.expiresAt} > clock_timestamp()))::int`,
       lastHour: sql<number>`(count(*) filter (where ${approvals.createdAt} > clock_timestamp() - interval '1 hour'))::int`,
+      oldestLeavesHour: sql<number>`coalesce(ceil(extract(epoch from min(${approvals.createdAt}) filter (
+        where ${approvals.createdAt} > clock_timestamp() - interval '1 hour') + interval '1 hour' - clock_timestamp())), 1)::int`,
       nextExpiry: sql<number>`coalesce(ceil(extract(epoch from min(${approvals.expiresAt}) filter (
         where ${approvals.status} = 'pending' and ${approvals.expiresAt} > clock_timestamp()) - clock_timestamp())), 1)::int`,
     })
@@ -51,7 +51,7 @@ async function assertAskAllowed(tx: Executor, record: DecisionRecord, ask: AskRe
     throw new Fault(
       'throttled',
       `this agent has asked ${counts.lastHour} times within the hour, the most it may. Ask less, or later`,
-      { retryAfterSeconds: SECONDS_PER_HOUR },
+      { retryAfterSeconds: Math.max(counts.oldestLeavesHour, 1) },
     );
   }
 }

@@ -42,18 +42,19 @@ export function createFirstKeys(
 }
 
 /**
- * Makes the bootstrap key if its token is not known; one that was revoked stays revoked. Former bootstrap keys are
- * revoked with what rested on them.
+ * Makes the bootstrap key if its token is not known, and revokes former bootstrap keys with what rested on them. One
+ * that was revoked stays revoked, and then revokes no other: the tenant would be left without an operator.
  */
-export function ensureBootstrapKey(database: Database, key: NewKey): Promise<void> {
+export function ensureBootstrapKey(database: Database, key: NewKey): Promise<'stands' | 'revoked'> {
   return guarded(() =>
     database.db.transaction(async (tx) => {
       await lockTenant(tx, key.tenantId);
       const [known] = await tx
-        .select({ keyId: keys.keyId })
+        .select({ revokedAt: keys.revokedAt })
         .from(keys)
         .where(eq(keys.tokenHash, key.tokenHash));
       if (known === undefined) await insertKey(tx, key);
+      else if (known.revokedAt !== null) return 'revoked';
       const former = await tx
         .select({ keyId: keys.keyId })
         .from(keys)
@@ -67,6 +68,7 @@ export function ensureBootstrapKey(database: Database, key: NewKey): Promise<voi
         )
         .orderBy(keys.keyId);
       for (const { keyId } of former) await revokeKeyIn(tx, key.tenantId, keyId, 'replaced');
+      return 'stands';
     }),
   );
 }

@@ -175,7 +175,8 @@ export async function revokeKeyIn(
     .update(keys)
     .set({
       revokedAt: sql`coalesce(${keys.revokedAt}, clock_timestamp())`,
-      revokeReason: sql`coalesce(${keys.revokeReason}, ${reason})`,
+      // Rotated at first and revoked for another reason later: the latter is what holds.
+      revokeReason: sql`coalesce(nullif(${keys.revokeReason}, ${ROTATED}), ${reason})`,
     })
     .where(eq(keys.keyId, keyId));
   const dropped = reason === ROTATED ? [] : await dropVotes(tx, tenantId, keyId);
