@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { EmbeddedPostgresError } from '../storage/embedded/embedded_postgres.ts';
-import { ConfigError } from './config.ts';
+import { OperatorError } from '../core/operator_error.ts';
+import { oneLine } from './config_values.ts';
+import { describeError } from './describe_error.ts';
 import { KEYS_USAGE, keysCommand } from './keys_command.ts';
 import { serve } from './serve.ts';
-import { UsageError } from './usage_error.ts';
 
 const USAGE = `Usage:
   aegis serve        serve on PORT (8080), with an embedded PostgreSQL or DATABASE_URL
@@ -17,21 +17,14 @@ async function run([command, ...args]: string[]): Promise<void> {
     console.log(USAGE);
     return;
   }
-  throw new UsageError(USAGE);
-}
-
-/** One line for what an operator can mend; the whole error for what only its author can. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const isExpected =
-    error instanceof ConfigError ||
-    error instanceof EmbeddedPostgresError ||
-    error instanceof UsageError ||
-    error.message.includes('. ');
-  return isExpected ? error.message : (error.stack ?? error.message);
+  const what =
+    command === undefined
+      ? 'no command given'
+      : `unknown command \`${oneLine([command, ...args].join(' '))}\``;
+  throw new OperatorError(`${what}. Run \`aegis help\` for those there are`);
 }
 
 run(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(describe(error));
+  console.error(describeError(error));
   process.exit(1);
 });

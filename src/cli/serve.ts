@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { destination, pino } from 'pino';
+import { OperatorError } from '../core/operator_error.ts';
 import { loadConfig } from './config.ts';
 import type { FirstTokens } from './first_keys.ts';
 import { type Service, startService } from './service.ts';
@@ -33,12 +34,12 @@ function stopOnSignal(service: Service): void {
   process.on('SIGTERM', stop);
 }
 
-/** `aegis serve`: runs until a signal. @throws ConfigError and what startService throws. */
+/** `aegis serve`: runs until a signal. @throws ConfigError, OperatorError and what startService throws. */
 export async function serve(): Promise<void> {
   const config = loadConfig(process.env);
   const log = pino({ level: 'info' }, destination(2));
   if (!existsSync(config.policyDir)) {
-    throw new Error(
+    throw new OperatorError(
       `there is no policy folder \`${config.policyDir}\`. Start in the project's folder, or set AEGIS_POLICY_DIR`,
     );
   }

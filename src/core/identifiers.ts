@@ -70,6 +70,9 @@ export function parsePrincipal(raw: string): string | undefined {
   return /^[A-Za-z0-9._@:-]{1,128}$/.test(raw) ? raw.toLowerCase() : undefined;
 }
 
+/** A group that a principal is in: 1 to 64 of a principal's characters. */
+export const GROUP_NAME = /^[A-Za-z0-9._@:-]{1,64}$/;
+
 /** Whether a text can name a tenant. */
 export function isTenantId(text: string): boolean {
   return /^[a-z0-9-]{1,63}$/.test(text);

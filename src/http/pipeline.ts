@@ -36,7 +36,8 @@ async function readBody(c: HonoContext, route: AnyRoute): Promise<{ raw: unknown
   if (route.body === undefined) return { raw: undefined, parsed: undefined };
   const required = route.bodyOptional !== true;
   const raw = await readJsonBody(c.req.raw, { ...BODY_LIMITS, required, incoming: c.env?.incoming });
-  return { raw, parsed: route.body.parse(raw ?? {}) };
+  // An absent body reads as `{}`; the json `null` is a body, and of the wrong type.
+  return { raw, parsed: route.body.parse(raw === undefined ? {} : raw) };
 }
 
 /** Reads and checks what was sent, then runs the route's handler. */

@@ -4,6 +4,7 @@ import type { AnyRoute } from './route.ts';
 const ANY_ROUTE: readonly FaultCode[] = [
   'bad_request',
   'header_too_large',
+  'invalid_request',
   'unauthenticated',
   'agent_frozen',
   'throttled',
@@ -11,12 +12,7 @@ const ANY_ROUTE: readonly FaultCode[] = [
   'unavailable',
 ];
 
-const BODY: readonly FaultCode[] = [
-  'invalid_json',
-  'invalid_request',
-  'body_too_large',
-  'unsupported_media_type',
-];
+const BODY: readonly FaultCode[] = ['invalid_json', 'body_too_large', 'unsupported_media_type'];
 
 /** Every code a route may answer with: what follows from its form, and what it names itself. */
 export function problemCodesOf(route: AnyRoute): FaultCode[] {
@@ -24,6 +20,5 @@ export function problemCodesOf(route: AnyRoute): FaultCode[] {
   if (route.roles !== 'any') codes.add('forbidden');
   if (route.attempts !== undefined) codes.add('not_found');
   if (route.body !== undefined) for (const code of BODY) codes.add(code);
-  if (route.query !== undefined || route.headers !== undefined) codes.add('invalid_request');
   return [...codes].sort();
 }

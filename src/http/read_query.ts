@@ -1,5 +1,7 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { Fault } from '../core/fault.ts';
+
+const NO_PARAMETERS = z.strictObject({});
 
 /**
  * The query of a request's URL as its schema makes it. A parameter that stands twice, is not known or has another
@@ -8,7 +10,7 @@ import { Fault } from '../core/fault.ts';
  */
 export function readQuery(url: string, schema: z.ZodType | undefined): unknown {
   const start = url.indexOf('?');
-  if (schema === undefined) return undefined;
+  if (start === -1 && schema === undefined) return undefined;
   const parameters = new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
   const query: Record<string, string> = {};
   for (const [name, value] of parameters) {
@@ -19,5 +21,5 @@ export function readQuery(url: string, schema: z.ZodType | undefined): unknown {
     }
     Object.defineProperty(query, name, { value, enumerable: true });
   }
-  return schema.parse(query);
+  return (schema ?? NO_PARAMETERS).parse(query);
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { Fault } from '../core/fault.ts';
+import { OperatorError } from '../core/operator_error.ts';
 import { Connections } from './connections.ts';
 import type { Log } from './log.ts';
 import { problemResponse } from './problem.ts';
@@ -54,8 +55,8 @@ export interface RunningServer {
 
 /**
  * Serves an app over HTTP/1.1. Whatever it refuses before the app sees it is a problem as well: malformed HTTP, too
- * large a header, a repeated single-valued header, a missing `Host`, an expectation it does not know. Rejects when
- * it cannot listen.
+ * large a header, a repeated single-valued header, a missing `Host`, an expectation it does not know. Rejects with an
+ * `OperatorError` when it cannot listen.
  */
 export async function serveApp(options: ServeOptions): Promise<RunningServer> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
@@ -168,7 +169,7 @@ function listen(server: Server, { hostname, port }: ServeOptions): Promise<void>
   return new Promise((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException) => {
       const message = `cannot listen on ${hostname} port ${port} (${cause.code}). Set PORT or HOST to another`;
-      reject(new Error(message, { cause }));
+      reject(new OperatorError(message, cause));
     };
     server.once('error', fail);
     server.listen(port, hostname, () => {

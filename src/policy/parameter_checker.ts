@@ -71,8 +71,9 @@ function childPointer(parent: string, name: string): string {
 
 /** Names of members are the caller's words: nothing in them may hide or take over the sentence they stand in. */
 function shorten(pointer: string): string {
-  const visible = pointer.replace(/[\p{C}\p{Zl}\p{Zp}`]/gu, '\ufffd');
-  return visible.length > POINTER_LENGTH_MAX ? `${visible.slice(0, POINTER_LENGTH_MAX)}…` : visible;
+  const cut = pointer.length > POINTER_LENGTH_MAX ? `${pointer.slice(0, POINTER_LENGTH_MAX)}…` : pointer;
+  // After the cut, which may leave half of a surrogate pair; no database takes that.
+  return cut.replace(/[\p{C}\p{Zl}\p{Zp}`]/gu, '\ufffd');
 }
 
 function toRecord(value: unknown): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import type postgres from 'postgres';
+import { OperatorError } from '../core/operator_error.ts';
 import { connect, LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './database.ts';
 
 /** Any constant: all Aegis processes that migrate one database contend for this advisory lock. */
@@ -21,7 +22,7 @@ async function keepTimeoutsWithRole(sql: postgres.Sql): Promise<void> {
 /**
  * Brings the schema up to date; processes that start together migrate one after the other. `isPooled` when the
  * service itself will connect through a pooler; `url` is a direct connection all the same.
- * @throws Error with one line to act on when the server is too old.
+ * @throws OperatorError when the server is too old.
  */
 export async function migrateDatabase(
   url: string,
@@ -38,7 +39,7 @@ export async function migrateDatabase(
       { number: number; text: string }[]
     >`select current_setting('server_version_num')::int as number, current_setting('server_version') as text`;
     if (server !== undefined && server.number < SERVER_VERSION_MIN) {
-      throw new Error(`the database is PostgreSQL ${server.text}. Aegis needs 14 or newer`);
+      throw new OperatorError(`the database is PostgreSQL ${server.text}. Aegis needs 14 or newer`);
     }
     await sql`select pg_advisory_lock(${MIGRATION_LOCK})`;
     if (isPooled) await keepTimeoutsWithRole(sql);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ROLES } from '../../core/caller.ts';
+import { GROUP_NAME } from '../../core/identifiers.ts';
 import { formatId } from '../../core/ids.ts';
 import type { KeyRecord } from '../../core/ports.ts';
 import { createKey } from '../../operations/create_key.ts';
@@ -22,7 +23,7 @@ const TEXT_MAX = 256;
 const PATH_MAX = 1024;
 
 const role = z.enum(ROLES);
-const groupName = z.string().regex(/^[A-Za-z0-9._@:-]{1,64}$/, 'must be 1 to 64 of `A-Z a-z 0-9 . _ @ : -`');
+const groupName = z.string().regex(GROUP_NAME, 'must be 1 to 64 of `A-Z a-z 0-9 . _ @ : -`');
 const places = z.array(plainText(TEXT_MAX)).min(1).max(PLACES_MAX);
 
 const createBody = z

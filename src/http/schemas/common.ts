@@ -9,8 +9,12 @@ const ISO_MILLISECONDS = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 /** RFC 3339 in UTC with milliseconds, as every time is answered. */
 export const instant = z.string().regex(ISO_MILLISECONDS).meta({ format: 'date-time' });
 
-/** A time that a caller sends: RFC 3339 with any offset. */
-export const sentInstant = z.iso.datetime({ offset: true, error: 'must be a time as in RFC 3339' });
+const LATEST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** A time that a caller sends: RFC 3339 with any offset, in UTC still one of four-digit years. */
+export const sentInstant = z.iso
+  .datetime({ offset: true, error: 'must be a time as in RFC 3339' })
+  .refine((text) => !(Date.parse(text) > LATEST_INSTANT), 'must lie before the year 10000');
 
 /** SHA-256 in 64 lower-case hex characters. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex characters');

@@ -10,6 +10,7 @@ import { takeOwnerLock } from './owner_lock.ts';
 import { type RunningServer, runServer } from './running_server.ts';
 
 export { EmbeddedPostgresError } from './embedded_error.ts';
+export { isPrepared } from './home.ts';
 
 /** A PostgreSQL server of the service's own. */
 export interface EmbeddedPostgres {

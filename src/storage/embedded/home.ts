@@ -36,6 +36,7 @@ export interface Home {
   serviceUser: string;
 }
 
+const instanceFile = 'instance-id';
 const rootFolder = '/var/lib/aegis';
 const abandonedAfterMs = 10 * 60_000;
 
@@ -59,6 +60,11 @@ export async function prepareHome(dataDir: string, log: (line: string) => void):
     account,
     serviceUser: findUser(),
   };
+}
+
+/** Whether an embedded server has ever been prepared for `dataDir`, by root or by an ordinary user. */
+export async function isPrepared(dataDir: string): Promise<boolean> {
+  return (await exists(join(dataDir, 'postgres'))) || (await exists(join(dataDir, instanceFile)));
 }
 
 /** The name of a folder to build in and rename when complete, so that half a result is never taken for a whole. */
@@ -111,9 +117,9 @@ async function makeRootFolder(dataDir: string, log: (line: string) => void): Pro
 
 /** Two services that start at once agree on one id: `link` makes the file whole or not at all. */
 async function findInstanceId(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'instance-id');
+  const path = join(dataDir, instanceFile);
   const fresh = randomBytes(8).toString('hex');
-  const temporary = join(dataDir, `instance-id-${fresh}`);
+  const temporary = join(dataDir, `${instanceFile}-${fresh}`);
   if (!(await exists(path))) {
     await writeFile(temporary, `${fresh}\n`, { mode: 0o600, flush: true });
     await link(temporary, path).catch((error: unknown) => {

@@ -1,0 +1,23 @@
+import { OperatorError } from '../core/operator_error.ts';
+import { PolicySetError } from '../policy/policy_set_error.ts';
+import { EmbeddedPostgresError } from '../storage/embedded/embedded_postgres.ts';
+import { ConfigError, oneLine } from './config_values.ts';
+
+const EXPECTED = [OperatorError, ConfigError, EmbeddedPostgresError, PolicySetError] as const;
+
+/** Whether the file system refused: node's own message then names the file and the trouble. */
+function isFileTrouble(error: Error): boolean {
+  return 'syscall' in error && 'path' in error;
+}
+
+/**
+ * What a command prints of an error: one line for what an operator can mend (of a policy set one for each problem),
+ * the whole error for what only its author can.
+ */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (EXPECTED.some((kind) => error instanceof kind)) return error.message;
+  return isFileTrouble(error)
+    ? `${oneLine(error.message)}. Correct the path or its permissions`
+    : (error.stack ?? error.message);
+}
