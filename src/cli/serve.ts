@@ -1,14 +1,19 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { destination, pino } from 'pino';
 import { OperatorError } from '../core/operator_error.ts';
 import { loadConfig } from './config.ts';
-import type { FirstTokens } from './first_keys.ts';
+import { FIRST_KEYS_FILE, type FirstTokens } from './first_keys.ts';
 import { type Service, startService } from './service.ts';
 
 const FORCED_EXIT_MS = 15_000;
 
-function announceKeys({ url, firstKeys }: Service): void {
-  if (firstKeys === undefined) return;
+function announceKeys({ url, firstKeys }: Service, dataDir: string): void {
+  if (firstKeys === undefined) {
+    const path = join(dataDir, FIRST_KEYS_FILE);
+    if (existsSync(path)) console.log(`first keys, made at an earlier start: ${path}`);
+    return;
+  }
   const { tokens, path } = firstKeys;
   if (!process.stdout.isTTY) {
     console.log(`first keys: ${path}`);
@@ -45,6 +50,6 @@ export async function serve(): Promise<void> {
   }
   const service = await startService({ config, log });
   stopOnSignal(service);
-  announceKeys(service);
+  announceKeys(service, config.dataDir);
   console.log(`Aegis is ready at ${service.url} (API page: ${service.url}/docs)`);
 }

@@ -109,9 +109,11 @@ async function consumeOrExplain(
     const consumed = await deps.approvals.consume({ ...request, policyRevision });
     if (consumed !== undefined) return { approvalId, ...consumed, replayed: false };
     await deps.keys.assertStands(caller.keyId);
-    await deps.throttle.assertAttemptsLeft(request.attemptKey);
     const approval = await getReadable(deps, caller, id);
-    if (explainRefusal(approval, caller, input) === 'replay') return toReplay(approval);
+    const next = explainRefusal(approval, caller, input);
+    // What was thrown up to here is looked at by the counter's guard; what goes on is looked at now.
+    await deps.throttle.assertAttemptsLeft(request.attemptKey);
+    if (next === 'replay') return toReplay(approval);
     if (approval.policyRevision !== policyRevision) await settleDrift(deps, caller, approvalId);
   }
   throw unavailable(new Error('the approval could not be consumed, and nothing seems to stand in the way'));

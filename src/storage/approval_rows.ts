@@ -1,6 +1,9 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { type Approval, type ApprovalOutcome, effectiveStatus, type Vote } from '../core/approval.ts';
-import type { Executor } from './database.ts';
+import type { ApprovalStore } from '../core/ports.ts';
+import { createSharedRead } from './batcher.ts';
+import type { Database, Executor } from './database.ts';
+import { guarded } from './database_errors.ts';
 import { approvals } from './schema.ts';
 
 type ApprovalRow = typeof approvals.$inferSelect;
@@ -20,19 +23,22 @@ const RECENT_MAX = 20;
 
 const now = sql<string>`clock_timestamp()`;
 
+// Columns of the row that is read are written out with their table: in a selection drizzle writes a column without
+// it, and a bare name would be the inner table's own, true of every row of every tenant.
+
 const countedVotes = sql<VoteJson[]>`(
   select coalesce(json_agg(json_build_object('approver', v.approver, 'decision', v.decision, 'scope', v.scope,
     'reason', v.reason, 'at', v.at, 'groups', v.groups) order by v.at, v.approver), '[]')
   from votes v
-  where v.tenant_id = ${approvals.tenantId} and v.approval_id = ${approvals.approvalId}
-    and v.version >= ${approvals.votesFromVersion} and v.dropped_at is null)`;
+  where v.tenant_id = approvals.tenant_id and v.approval_id = approvals.approval_id
+    and v.version >= approvals.votes_from_version and v.dropped_at is null)`;
 
 const recentConsumes = sql<RecentJson[]>`(
   select coalesce(json_agg(r order by r.consumed_at desc), '[]') from (
     select c.approval_id, c.consumed_at, c.outcome from approvals c
-    where c.tenant_id = ${approvals.tenantId} and c.agent = ${approvals.agent}
-      and c.action_hash = ${approvals.actionHash} and c.status = 'consumed'
-      and c.approval_id <> ${approvals.approvalId}
+    where c.tenant_id = approvals.tenant_id and c.agent = approvals.agent
+      and c.action_hash = approvals.action_hash and c.status = 'consumed'
+      and c.approval_id <> approvals.approval_id
       and c.consumed_at > clock_timestamp() - interval '24 hours'
     order by c.consumed_at desc limit ${sql.raw(String(RECENT_MAX))}) r)`;
 
@@ -110,4 +116,22 @@ export async function findApproval(
 ): Promise<Approval | undefined> {
   const [reading] = await selectApprovals(executor).where(isApproval(tenantId, approvalId));
   return reading && toApproval(reading);
+}
+
+/** The same outside of a transaction, for any number of callers at once. */
+export function createApprovalFind({ db }: Database): ApprovalStore['find'] {
+  const toKey = (tenantId: string, approvalId: string): string => `${tenantId}/${approvalId}`;
+  const find = createSharedRead(async (subjects) => {
+    const pairs = subjects.map((subject) => subject.split('/') as [string, string]);
+    const tenantIds = sql.param(pairs.map(([tenantId]) => tenantId));
+    const approvalIds = sql.param(pairs.map(([, approvalId]) => approvalId));
+    const named = sql`(select * from unnest(${tenantIds}::text[], ${approvalIds}::uuid[]))`;
+    const readings = await guarded(() =>
+      selectApprovals(db).where(sql`(${approvals.tenantId}, ${approvals.approvalId}) in ${named}`),
+    );
+    return new Map(
+      readings.map((reading) => [toKey(reading.row.tenantId, reading.row.approvalId), toApproval(reading)]),
+    );
+  });
+  return (tenantId, approvalId) => find(toKey(tenantId, approvalId));
 }

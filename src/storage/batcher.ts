@@ -71,3 +71,19 @@ export function createBatcher<Request, Answer>(
       schedule();
     });
 }
+
+const SHARED_READ = { batchMax: 256, inFlightMax: 2 };
+
+/**
+ * Reads values by key; callers that arrive together share one statement, and those of one key one value, which none
+ * of them may change. What a caller gets was read after it asked.
+ */
+export function createSharedRead<Value>(
+  read: (keys: string[]) => Promise<ReadonlyMap<string, Value>>,
+): (key: string) => Promise<Value | undefined> {
+  const send = async (keys: string[]): Promise<(Value | undefined)[]> => {
+    const values = await read([...new Set(keys)]);
+    return keys.map((key) => values.get(key));
+  };
+  return createBatcher({ send, ...SHARED_READ });
+}

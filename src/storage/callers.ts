@@ -1,6 +1,6 @@
 import type { SourceTrust } from '../core/action.ts';
 import type { Caller, Role } from '../core/caller.ts';
-import { createBatcher } from './batcher.ts';
+import { createSharedRead } from './batcher.ts';
 import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
 
@@ -49,7 +49,7 @@ function toCaller(row: CallerRow): Caller {
  */
 export function createCallerLookup(database: Database): (tokenHash: string) => Promise<Caller | undefined> {
   const { sql } = database;
-  const send = async (tokenHashes: string[]): Promise<(Caller | undefined)[]> => {
+  return createSharedRead(async (tokenHashes) => {
     const rows = await guarded(
       async () => sql<CallerRow[]>`
         select k.token_hash, k.key_id, k.tenant_id, k.principal, k.roles, p.groups, p.owner,
@@ -59,8 +59,6 @@ export function createCallerLookup(database: Database): (tokenHash: string) => P
         where k.token_hash = any(${tokenHashes}::text[]) and k.revoked_at is null
           and (k.expires_at is null or k.expires_at > clock_timestamp())`,
     );
-    const callers = new Map(rows.map((row) => [row.token_hash, toCaller(row)]));
-    return tokenHashes.map((tokenHash) => callers.get(tokenHash));
-  };
-  return createBatcher({ send, batchMax: 256, inFlightMax: 2 });
+    return new Map(rows.map((row) => [row.token_hash, toCaller(row)]));
+  });
 }

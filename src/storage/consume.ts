@@ -5,6 +5,10 @@ import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
 import type { SignalPublisher } from './signals.ts';
 
+type Answer = ConsumedApproval | undefined;
+
+const BATCH_MAX = 128;
+
 interface ConsumedRow {
   ordinal: number;
   action_hash: string;
@@ -33,16 +37,18 @@ function toJsonRow(request: ConsumeRequest, ordinal: number): Record<string, unk
  * clock's now: a consume that waited for a lock past the expiry is refused.
  *
  * `skip locked` leaves a row that somebody else holds alone, so that one slow row does not hold up a batch; such a
- * statement never waits, and the key's standing is as fresh as the statement. `wait` waits for the rows, and
- * therefore holds the key as well: what it waits for may be the very revocation.
+ * statement never waits, and the key's standing and the active revision are as fresh as the statement. `wait` waits
+ * for the rows, and therefore holds key and revision as well: either might move while it waits.
  */
 export async function consumeStatement(
   sql: postgres.Sql,
   requests: ConsumeRequest[],
   heldRows: 'wait' | 'skip locked',
 ): Promise<ConsumedRow[]> {
-  const holdKeys = heldRows === 'wait' ? sql`for share of k` : sql``;
-  const skip = heldRows === 'wait' ? sql`` : sql`skip locked`;
+  const waits = heldRows === 'wait';
+  const holdKeys = waits ? sql`for share of k` : sql``;
+  const holdTenants = waits ? sql`for share of t` : sql``;
+  const skip = waits ? sql`` : sql`skip locked`;
   return sql<ConsumedRow[]>`
     with request as (
       select * from jsonb_to_recordset(${JSON.stringify(requests.map(toJsonRow))}::jsonb) as r(
@@ -53,15 +59,20 @@ export async function consumeStatement(
       where k.key_id in (select key from request) and k.revoked_at is null and k.frozen_at is null
         and (k.expires_at is null or k.expires_at > clock_timestamp())
       order by k.key_id ${holdKeys}
+    ), tenant as materialized (
+      select t.tenant_id, t.active_revision from tenants t
+      where t.tenant_id in (select tenant_id from standing)
+      order by t.tenant_id ${holdTenants}
     ), locked as materialized (
       select a.tenant_id, a.approval_id, a.status, a.expires_at, a.agent, a.action_hash, a.policy_revision,
              a.context, jsonb_array_length(a.edits) > 0 as edited, r.*
       from request r
         join standing s on s.key_id = r.key and s.tenant_id = r.tenant and s.principal = r.caller
+        join tenant t on t.tenant_id = r.tenant and t.active_revision = r.revision
         join approvals a on a.tenant_id = r.tenant and a.approval_id = r.approval
       order by a.approval_id for update of a ${skip}
     ), judged as materialized (
-      select l.* from locked l join tenants t on t.tenant_id = l.tenant_id and t.active_revision = l.revision
+      select l.* from locked l
       where l.status = 'approved' and l.expires_at > clock_timestamp() and l.agent = l.caller
         and l.policy_revision = l.revision
         and (l.hash = l.action_hash or (l.hash is null and not l.edited))
@@ -72,7 +83,7 @@ export async function consumeStatement(
           where f.key = l.attempt_key and f.points >= l.attempt_limit and f.expire > clock_timestamp())
     )
     update approvals a
-    set status = 'consumed', consumed_at = clock_timestamp(), consumer_token_hash = j.token
+    set status = 'consumed', consumed_at = least(clock_timestamp(), a.expires_at), consumer_token_hash = j.token
     from judged j
     where a.tenant_id = j.tenant_id and a.approval_id = j.approval_id
       and a.status = 'approved' and a.expires_at > clock_timestamp()
@@ -87,32 +98,54 @@ function toConsumed(row: ConsumedRow): ConsumedApproval {
   };
 }
 
+/**
+ * Consumes with patience: waits for a row that somebody holds, one statement an approval at a time. Who comes
+ * meanwhile stands behind it in memory and goes next, together, so that one held row takes one connection.
+ */
+function createConsumeInTurn(send: (requests: ConsumeRequest[]) => Promise<Answer[]>) {
+  const turns = new Map<string, { consume: (request: ConsumeRequest) => Promise<Answer>; users: number }>();
+  return async (subject: string, request: ConsumeRequest): Promise<Answer> => {
+    const turn = turns.get(subject) ?? {
+      consume: createBatcher({ send, batchMax: BATCH_MAX, inFlightMax: 1 }),
+      users: 0,
+    };
+    turns.set(subject, turn);
+    turn.users += 1;
+    try {
+      return await turn.consume(request);
+    } finally {
+      turn.users -= 1;
+      if (turn.users === 0) turns.delete(subject);
+    }
+  };
+}
+
 /** Consumes approvals; those that arrive together in one statement, at most one request an approval. */
 export function createConsume(database: Database, publisher: SignalPublisher) {
   const { sql } = database;
   const underWay = new Set<string>();
 
-  const send = async (requests: ConsumeRequest[]): Promise<(ConsumedApproval | undefined)[]> => {
-    const rows = await guarded(() => consumeStatement(sql, requests, 'skip locked'));
-    const answers: (ConsumedApproval | undefined)[] = requests.map(() => undefined);
+  const sendWith = (heldRows: 'wait' | 'skip locked') => async (requests: ConsumeRequest[]) => {
+    const rows = await guarded(() => consumeStatement(sql, requests, heldRows));
+    const answers: Answer[] = requests.map(() => undefined);
     for (const row of rows) answers[row.ordinal] = toConsumed(row);
     return answers;
   };
-  const consumeTogether = createBatcher({ send, batchMax: 128, inFlightMax: 2 });
+  const consumeTogether = createBatcher({
+    send: sendWith('skip locked'),
+    batchMax: BATCH_MAX,
+    inFlightMax: 2,
+  });
+  const consumeInTurn = createConsumeInTurn(sendWith('wait'));
 
-  const consumeAlone = async (request: ConsumeRequest): Promise<ConsumedApproval | undefined> => {
-    const [row] = await guarded(() => consumeStatement(sql, [request], 'wait'));
-    return row && toConsumed(row);
-  };
-
-  return async (request: ConsumeRequest): Promise<ConsumedApproval | undefined> => {
+  return async (request: ConsumeRequest): Promise<Answer> => {
     const subject = `${request.tenantId}/${request.approvalId}`;
-    let consumed: ConsumedApproval | undefined;
+    let consumed: Answer;
     if (!underWay.has(subject)) {
       underWay.add(subject);
       consumed = await consumeTogether(request).finally(() => underWay.delete(subject));
     }
-    consumed ??= await consumeAlone(request);
+    consumed ??= await consumeInTurn(subject, request);
     if (consumed !== undefined) publisher.publish([request.approvalId]);
     return consumed;
   };

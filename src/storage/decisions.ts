@@ -3,7 +3,7 @@ import { createBatcher } from './batcher.ts';
 import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
 import type { decisions } from './schema.ts';
-import { assertKeyStands } from './standing.ts';
+import { createAssertKeyStands } from './standing.ts';
 
 /** A decision's columns, as drizzle names them. */
 export function toDecisionColumns(record: DecisionRecord): typeof decisions.$inferInsert {
@@ -33,7 +33,8 @@ export function toDecisionColumns(record: DecisionRecord): typeof decisions.$inf
 export function createDecisionRecorder(
   database: Database,
 ): (record: DecisionRecord) => Promise<'recorded' | 'revision_moved'> {
-  const { sql, db } = database;
+  const { sql } = database;
+  const assertKeyStands = createAssertKeyStands(database);
   const send = async (records: DecisionRecord[]): Promise<boolean[]> => {
     const text = JSON.stringify(records.map(toDecisionColumns));
     const rows = await guarded(
@@ -63,7 +64,7 @@ export function createDecisionRecorder(
   const record = createBatcher({ send, batchMax: 128, inFlightMax: 3 });
   return async (decisionRecord) => {
     if (await record(decisionRecord)) return 'recorded';
-    await guarded(() => assertKeyStands(db, decisionRecord.keyId));
+    await assertKeyStands(decisionRecord.keyId);
     return 'revision_moved';
   };
 }

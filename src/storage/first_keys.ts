@@ -1,18 +1,20 @@
-import { and, eq, isNull, ne } from 'drizzle-orm';
+import { and, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { NewKey } from '../core/ports.ts';
 import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { insertKey } from './keys.ts';
 import { revokeKeyIn } from './revoke_key.ts';
-import { keys, tenants } from './schema.ts';
+import { keys } from './schema.ts';
 
-/** Processes that start together make first keys one after the other. */
-async function lockTenant(tx: Executor, tenantId: string): Promise<void> {
-  await tx
-    .select({ tenantId: tenants.tenantId })
-    .from(tenants)
-    .where(eq(tenants.tenantId, tenantId))
-    .for('update');
+/** Any constant: processes that start on one database contend for this advisory lock. */
+const FIRST_KEYS_LOCK = 7_226_332;
+
+/**
+ * Processes that start together make first keys one after the other. No row is held: rows are taken keys first, and
+ * which keys there are to revoke is found out only then.
+ */
+async function takeTurn(tx: Executor): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${FIRST_KEYS_LOCK})`);
 }
 
 /**
@@ -27,7 +29,7 @@ export function createFirstKeys(
 ): Promise<boolean> {
   return guarded(() =>
     database.db.transaction(async (tx) => {
-      await lockTenant(tx, tenantId);
+      await takeTurn(tx);
       const [any] = await tx
         .select({ keyId: keys.keyId })
         .from(keys)
@@ -48,7 +50,7 @@ export function createFirstKeys(
 export function ensureBootstrapKey(database: Database, key: NewKey): Promise<'stands' | 'revoked'> {
   return guarded(() =>
     database.db.transaction(async (tx) => {
-      await lockTenant(tx, key.tenantId);
+      await takeTurn(tx);
       const [known] = await tx
         .select({ revokedAt: keys.revokedAt })
         .from(keys)

@@ -1,6 +1,8 @@
-import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import { agentFrozen, unauthenticated } from '../core/common_faults.ts';
-import type { Executor } from './database.ts';
+import { createSharedRead } from './batcher.ts';
+import type { Database, Executor } from './database.ts';
+import { guarded } from './database_errors.ts';
 import { keys, tenants } from './schema.ts';
 
 /** True of a key that is neither revoked nor expired at the clock's now. */
@@ -23,13 +25,26 @@ export async function lockStandingKey(tx: Executor, keyId: string): Promise<void
   assertStanding(key);
 }
 
+function findStanding(executor: Executor, keyIds: string[]) {
+  return executor
+    .select({ keyId: keys.keyId, frozenAt: keys.frozenAt })
+    .from(keys)
+    .where(and(inArray(keys.keyId, keyIds), keyStands));
+}
+
 /** Why a writing statement found no standing key, or that it does stand. @throws as lockStandingKey. */
 export async function assertKeyStands(executor: Executor, keyId: string): Promise<void> {
-  const [key] = await executor
-    .select({ frozenAt: keys.frozenAt })
-    .from(keys)
-    .where(and(eq(keys.keyId, keyId), keyStands));
+  const [key] = await findStanding(executor, [keyId]);
   assertStanding(key);
+}
+
+/** The same outside of a transaction, for any number of callers at once. */
+export function createAssertKeyStands({ db }: Database): (keyId: string) => Promise<void> {
+  const findKey = createSharedRead(async (keyIds) => {
+    const found = await guarded(() => findStanding(db, keyIds));
+    return new Map(found.map((key) => [key.keyId, key]));
+  });
+  return async (keyId) => assertStanding(await findKey(keyId));
 }
 
 function assertStanding(key: { frozenAt: Date | null } | undefined): void {

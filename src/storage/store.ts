@@ -1,6 +1,6 @@
 import type { ApprovalStore, DecisionStore, IdempotencyStore, KeyStore, TenantStore } from '../core/ports.ts';
 import { listApprovals } from './approval_list.ts';
-import { findApproval } from './approval_rows.ts';
+import { createApprovalFind } from './approval_rows.ts';
 import { createTransition } from './approval_transition.ts';
 import { createAskRecorder } from './asks.ts';
 import { createCallerLookup } from './callers.ts';
@@ -12,7 +12,7 @@ import { createIdempotencyStore } from './idempotency.ts';
 import { createKey, listKeys } from './keys.ts';
 import { createRevokeKey } from './revoke_key.ts';
 import type { SignalPublisher } from './signals.ts';
-import { assertKeyStands } from './standing.ts';
+import { createAssertKeyStands } from './standing.ts';
 import { createTenant } from './tenants.ts';
 
 export interface Store {
@@ -28,7 +28,7 @@ export function createStore(database: Database, publisher: SignalPublisher): Sto
   return {
     keys: {
       findCaller: createCallerLookup(database),
-      assertStands: (keyId) => guarded(() => assertKeyStands(database.db, keyId)),
+      assertStands: createAssertKeyStands(database),
       createKey: (...args) => createKey(database, ...args),
       listKeys: (tenantId) => listKeys(database, tenantId),
       revokeKey: createRevokeKey(database, publisher),
@@ -42,7 +42,7 @@ export function createStore(database: Database, publisher: SignalPublisher): Sto
     },
     idempotency: createIdempotencyStore(database),
     approvals: {
-      find: (tenantId, approvalId) => guarded(() => findApproval(database.db, tenantId, approvalId)),
+      find: createApprovalFind(database),
       list: (tenantId, filter) => guarded(() => listApprovals(database.db, tenantId, filter)),
       transition: createTransition(database, publisher),
       consume: createConsume(database, publisher),

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { and, gt, gte, inArray, sql } from 'drizzle-orm';
 import { RateLimiterDrizzle, RateLimiterRes } from 'rate-limiter-flexible';
 import { unavailable } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
 import type { Throttle } from '../core/ports.ts';
+import { createSharedRead } from './batcher.ts';
 import type { Database } from './database.ts';
+import { guarded } from './database_errors.ts';
 import { rateLimits } from './schema.ts';
 
 export interface ThrottleLimits {
@@ -13,6 +16,7 @@ export interface ThrottleLimits {
 }
 
 const MS_PER_SECOND = 1000;
+const now = sql`clock_timestamp()`;
 
 function throttled(detail: string, msBeforeNext: number): Fault {
   return new Fault('throttled', detail, {
@@ -40,21 +44,37 @@ export function createThrottle(database: Database, limits: ThrottleLimits): Thro
   /** FAIL CLOSED: a rejection that is no count means the store did not answer. */
   const count = async (limiterOfKey: RateLimiterDrizzle, key: string, detail: string): Promise<void> => {
     try {
-      await limiterOfKey.consume(key);
+      await guarded(() => limiterOfKey.consume(key));
     } catch (rejection) {
       if (rejection instanceof RateLimiterRes) throw throttled(detail, rejection.msBeforeNext);
       throw unavailable(rejection);
     }
   };
 
+  /** Milliseconds until a full counter starts anew; undefined for one that is not full. */
+  const findFull = createSharedRead(async (keys) => {
+    const full = await guarded(() =>
+      database.db
+        .select({
+          key: rateLimits.key,
+          ms: sql<number>`extract(epoch from ${rateLimits.expire} - ${now}) * 1000`,
+        })
+        .from(rateLimits)
+        .where(
+          and(
+            inArray(rateLimits.key, keys),
+            gte(rateLimits.points, limits.attemptLimit),
+            gt(rateLimits.expire, now),
+          ),
+        ),
+    );
+    return new Map(full.map(({ key, ms }) => [key, Number(ms)]));
+  });
+
   return {
     assertAttemptsLeft: async (attemptKey) => {
-      const used = await attempts.get(attemptKey).catch((error: unknown) => {
-        throw unavailable(error);
-      });
-      if (used !== null && used.consumedPoints >= limits.attemptLimit) {
-        throw throttled(ATTEMPTS_DETAIL, used.msBeforeNext);
-      }
+      const msBeforeNext = await findFull(attemptKey);
+      if (msBeforeNext !== undefined) throw throttled(ATTEMPTS_DETAIL, msBeforeNext);
     },
     countFailedAttempt: (attemptKey) => count(attempts, attemptKey, ATTEMPTS_DETAIL),
     countAddressFailure: (address) =>

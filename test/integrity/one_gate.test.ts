@@ -1,0 +1,167 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseSync, Visitor } from 'oxc-parser';
+import { describe, expect, test } from 'vitest';
+import { createApp } from '../../src/http/app.ts';
+import { ROUTES } from '../../src/http/routes/index.ts';
+import { parseSourceFile } from '../support/source_file.ts';
+
+// ONE GATE: whoever reaches storage or policy does so by way of an operation.
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Folders of `src` by which requests come in. A new one is added here, and is then looked at. */
+const SURFACES = ['http', 'cli'];
+/** What stands behind the gate, and what is of neither side. */
+const INNER = ['core', 'operations', 'policy', 'storage'];
+
+/** Files that build the object graph, keep the database itself, or say what went wrong: no request reaches them. */
+const WIRING = [
+  'src/cli/database_location.ts',
+  'src/cli/database_trouble.ts',
+  'src/cli/describe_error.ts',
+  'src/cli/demo/place.ts',
+  'src/cli/first_keys.ts',
+  'src/cli/housekeeping.ts',
+  'src/cli/keys_command.ts',
+  'src/cli/service.ts',
+];
+
+/** The operation behind each endpoint; null where the answer is the caller's own credential. */
+const OPERATIONS: Record<string, string | null> = {
+  authorize: 'authorize',
+  listApprovals: 'list_approvals',
+  getApproval: 'get_approval',
+  approveApproval: 'approve',
+  rejectApproval: 'reject',
+  editApproval: 'edit',
+  cancelApproval: 'cancel',
+  consumeApproval: 'consume',
+  reportOutcome: 'report_outcome',
+  getMe: null,
+  createKey: 'create_key',
+  listKeys: 'list_keys',
+  revokeKey: 'revoke_key',
+  createTenant: 'create_tenant',
+};
+
+/** Endpoints without a credential: they tell of the service, never of what it keeps. */
+const OPEN_PATHS = ['/livez', '/readyz', '/metrics', '/openapi.json', '/docs'];
+
+function readFiles(folder: string): { path: string; text: string }[] {
+  return readdirSync(`${ROOT}src/${folder}`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `src/${folder}/${name}`)
+    .map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') }));
+}
+
+/** What a file takes from behind the gate by itself. */
+function findBypasses(path: string, text: string): string[] {
+  const imported = parseSourceFile(path, text).imports.map(({ specifier }) => specifier);
+  return [
+    ...imported.filter((specifier) =>
+      /(^|\/)(storage|policy)\/|^(postgres|drizzle-orm)|^@cedar-policy\//.test(specifier),
+    ),
+    ...findPortUses(path, text),
+  ];
+}
+
+/** Members of the operations' dependencies that a file uses itself, instead of handing them all to an operation. */
+function findPortUses(path: string, text: string): string[] {
+  const uses: string[] = [];
+  new Visitor({
+    MemberExpression: ({ object, start, end }) => {
+      const isDeps =
+        (object.type === 'Identifier' && object.name === 'deps') ||
+        (object.type === 'MemberExpression' && /\.deps$/.test(text.slice(object.start, object.end)));
+      if (isDeps) uses.push(text.slice(start, end));
+    },
+    VariableDeclarator: ({ id, init, start, end }) => {
+      if (id.type === 'ObjectPattern' && init !== null && /\bdeps$/.test(text.slice(init.start, init.end))) {
+        uses.push(text.slice(start, end));
+      }
+    },
+  }).visit(parseSync(path, text).program);
+  return uses;
+}
+
+describe('a surface', () => {
+  test('is every folder that is not behind the gate', () => {
+    const folders = readdirSync(`${ROOT}src`, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    expect(folders.toSorted()).toStrictEqual([...SURFACES, ...INNER].toSorted());
+  });
+
+  test('reaches storage and policy by operations alone, but for the files that wire them', () => {
+    const bypasses = SURFACES.flatMap(readFiles)
+      .filter(({ path }) => !WIRING.includes(path))
+      .flatMap(({ path, text }) => findBypasses(path, text).map((use) => `${path}: ${use}`));
+    expect(bypasses).toStrictEqual([]);
+  });
+
+  test('has no wiring listed that wires nothing', () => {
+    const idle = readFiles('cli')
+      .filter(({ path }) => WIRING.includes(path))
+      .filter(({ path, text }) => findBypasses(path, text).length === 0);
+    expect(idle.map(({ path }) => path)).toStrictEqual([]);
+  });
+});
+
+test.each([
+  "import { createStore } from '../storage/store.ts';",
+  "import { loadPolicySet } from '../../policy/load.ts';",
+  "const { sql } = await import('postgres');",
+  'export const handle = ({ deps }) => deps.approvals.find("t", "a");',
+  'export const handle = (input) => input.deps.keys.listKeys("t");',
+  'const { approvals } = options.deps;',
+])('the reader of surfaces finds the bypass in: %s', (text) => {
+  expect(findBypasses('src/http/x.ts', text)).toHaveLength(1);
+});
+
+describe('every endpoint', () => {
+  test('is listed with its operation, and no other is', () => {
+    const served = ROUTES.map(({ operationId }) => operationId);
+    expect(served.toSorted()).toStrictEqual(Object.keys(OPERATIONS).toSorted());
+  });
+
+  test('calls the operation it is listed with', () => {
+    const routeFiles = readFiles('http/routes');
+    for (const [operationId, operation] of Object.entries(OPERATIONS)) {
+      const file = routeFiles.find(({ text }) => text.includes(`operationId: '${operationId}'`));
+      expect(file, operationId).toBeDefined();
+      const imported = parseSourceFile('route.ts', file?.text ?? '').imports.map(
+        ({ specifier }) => specifier,
+      );
+      const expected = operation === null ? [] : [`../../operations/${operation}.ts`];
+      expect(imported, operationId).toEqual(expect.arrayContaining(expected));
+    }
+  });
+
+  test('that the app serves is one of these, or open', () => {
+    const app = createApp({
+      deps: undefined as never,
+      trustedProxies: [],
+      stopping: new AbortController().signal,
+      log: { warn: () => undefined, error: () => undefined } as never,
+      readiness: async () => ({ checks: {}, policyRevision: '' }),
+      metricsText: async () => '',
+      metricsToken: undefined,
+    });
+    const listed = [...ROUTES.map(({ path }) => path), ...OPEN_PATHS];
+    const served = app.routes.map(({ path }) => path);
+    expect(new Set(served)).toStrictEqual(new Set(listed));
+  });
+
+  test('has an operation that no other file of operations stands in for', () => {
+    const known = new Set(Object.values(OPERATIONS));
+    const takingCallers = readFiles('operations')
+      .filter(({ text }) =>
+        /^export (async )?function \w+\(\n? *deps: [^,]+,\n? *(caller|maker): /m.test(text),
+      )
+      .map(({ path }) => basename(path, '.ts'));
+    const helpers = ['access', 'attempts', 'idempotent'];
+    expect(takingCallers.filter((name) => !known.has(name) && !helpers.includes(name))).toStrictEqual([]);
+  });
+});

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/storage/database.ts';
+import { deleteExpired } from '../../src/storage/delete_expired.ts';
+import { GLOBAL_TABLES, TENANT_TABLES } from '../../src/storage/table_kinds.ts';
+import type { ApiClient } from '../support/api_client.ts';
+import { ask, askApproved, authorize, makeKey, refund } from '../support/calls.ts';
+import { findTableUses } from '../support/statement_tables.ts';
+import { startTestService, type TestService } from '../support/test_service.ts';
+
+// TENANT WALL
+
+/** The statements that are given no tenant, and why they may be. */
+const GIVEN_NO_TENANT: Record<string, RegExp> = {
+  'credential look-up: the tenant is what it answers, and joins by':
+    /^\s*select k\.token_hash, .* from keys k join principals p on p\.tenant_id = k\.tenant_id and .* where k\.token_hash = /s,
+  'at start: one policy set decides for every tenant': /^update "tenants" set "active_revision" = /,
+  'now and then: whose expired rows to delete': /^select "tenant_id" from "tenants"$/,
+};
+
+/** The clients of one tenant. */
+interface Tenant {
+  agent: ApiClient;
+  approver: ApiClient;
+  security: ApiClient;
+  operator: ApiClient;
+}
+
+let service: TestService;
+let platform: ApiClient;
+let ours: Tenant;
+let theirs: Tenant;
+
+async function makeTenant(id: string): Promise<Tenant> {
+  const made = await platform.post('/v1/tenants', { tenant_id: id });
+  expect(made.status).toBe(201);
+  const operator = service.as(made.body.operator_key.key);
+  const make = async (key: object) => service.as((await makeKey(operator, key)).token);
+  return {
+    operator,
+    agent: await make({ principal: 'agent-1', roles: ['agent'] }),
+    approver: await make({ principal: 'approver-1', roles: ['approver'], groups: ['finance'] }),
+    security: await make({ principal: 'approver-2', roles: ['approver'], groups: ['security'] }),
+  };
+}
+
+beforeAll(async () => {
+  const token = randomBytes(24).toString('hex');
+  service = await startTestService({ env: { AEGIS_BOOTSTRAP_OPERATOR_KEY: token } });
+  platform = service.as(token);
+  ours = await makeTenant('ours');
+  theirs = await makeTenant('theirs');
+});
+afterAll(() => service.close());
+
+describe('the catalogue', () => {
+  test('has tables of the two kinds alone, each named in table_kinds', async () => {
+    const rows = await service.sql<{ name: string }[]>`
+      select table_name as name from information_schema.tables where table_schema = 'public' order by 1`;
+    const known = [...TENANT_TABLES, ...Object.keys(GLOBAL_TABLES)].toSorted();
+    expect(rows.map(({ name }) => name)).toStrictEqual(known);
+  });
+
+  test('has no index of a tenant table, unique ones and primary keys included, that does not lead with tenant_id', async () => {
+    const rows = await service.sql<{ table: string; index: string; first: string }[]>`
+      select t.relname as table, i.relname as index, pg_get_indexdef(x.indexrelid, 1, true) as first
+      from pg_index x join pg_class t on t.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
+      where t.relnamespace = 'public'::regnamespace`;
+    const indexed = new Set(rows.map(({ table }) => table));
+    expect(TENANT_TABLES.filter((table) => !indexed.has(table))).toStrictEqual([]);
+    const astray = rows.filter(
+      ({ table, first }) => (TENANT_TABLES as readonly string[]).includes(table) && first !== 'tenant_id',
+    );
+    expect(astray).toStrictEqual([]);
+  });
+
+  test('has no nullable tenant_id, and no foreign key that could join two tenants', async () => {
+    const nullable = await service.sql`
+      select table_name from information_schema.columns
+      where table_schema = 'public' and column_name = 'tenant_id' and is_nullable = 'YES'`;
+    expect([...nullable]).toStrictEqual([]);
+    const keys = await service.sql<{ name: string; columns: string[]; target: string[] }[]>`
+      select conname as name,
+        array(select attname from unnest(conkey) with ordinality k(n, i) join pg_attribute a
+          on a.attrelid = conrelid and a.attnum = k.n order by i)::text[] as columns,
+        array(select attname from unnest(confkey) with ordinality k(n, i) join pg_attribute a
+          on a.attrelid = confrelid and a.attnum = k.n order by i)::text[] as target
+      from pg_constraint where contype = 'f'`;
+    expect(keys.length).toBeGreaterThanOrEqual(4);
+    expect(
+      keys.filter(({ columns, target }) => columns[0] !== 'tenant_id' || target[0] !== 'tenant_id'),
+    ).toStrictEqual([]);
+  });
+});
+
+/** Calls every endpoint, on the paths that succeed and on some that do not. */
+async function callEverything({ agent, approver, security, operator }: Tenant): Promise<void> {
+  await authorize(agent, refund(100));
+  await authorize(agent, refund(100), { dry_run: true });
+  for (let repeat = 0; repeat < 2; repeat += 1) {
+    const body = {
+      tool_call: { ...refund(9000), resource: null },
+      context: { source_trust: 'trusted_internal' },
+    };
+    await agent.post('/v1/authorize', body, { headers: { 'Idempotency-Key': 'k' } });
+  }
+  const toConsume = await askApproved(agent, approver);
+  await agent.post(`/v1/approvals/${toConsume}/consume`, { action_hash: '0'.repeat(64) });
+  await agent.post(`/v1/approvals/${toConsume}/consume`);
+  await agent.post(`/v1/approvals/${toConsume}/consume`);
+  await agent.post(`/v1/approvals/${toConsume}/outcome`, { outcome: 'executed' });
+  const toEdit = refund(9000);
+  const edited = await ask(agent, toEdit);
+  const parameters = { amount: 200_000, currency: 'usd' };
+  await security.post(`/v1/approvals/${edited}/edit`, { tool_call: { ...toEdit, parameters } });
+  await approver.post(`/v1/approvals/${edited}/approve`, undefined, { headers: { 'If-Match': '"2"' } });
+  await approver.post(`/v1/approvals/${await ask(agent)}/reject`);
+  await agent.post(`/v1/approvals/${await ask(agent)}/cancel`);
+  for (const filter of ['', '?status=expired', '?status=pending&tool=stripe', '?outcome=missing&limit=1']) {
+    await approver.get(`/v1/approvals${filter}`);
+  }
+  await approver.get(`/v1/approvals/${edited}?wait=1&version=1`);
+  await agent.get('/v1/me');
+  await operator.get('/v1/keys');
+  const agentKey = await makeKey(operator, { principal: 'agent-r', roles: ['agent'] });
+  const approverKey = await makeKey(operator, { principal: 'approver-r', roles: ['approver'] });
+  await askApproved(service.as(agentKey.token), service.as(approverKey.token));
+  await operator.delete(`/v1/keys/${approverKey.id}`);
+  await operator.delete(`/v1/keys/${agentKey.id}?reason=left`);
+  await service.anonymous.get('/readyz');
+}
+
+describe('every statement of a run through all endpoints', () => {
+  let statements: string[];
+
+  beforeAll(async () => {
+    await callEverything(ours);
+    statements = [...service.statements];
+    const database = openDatabase({
+      url: service.databaseUrl,
+      poolMax: 1,
+      onStatement: (text) => statements.push(text),
+    });
+    await deleteExpired(database);
+    await database.close();
+  });
+
+  test('that touches a tenant table names the tenant, but for the few that are given none', () => {
+    const allowed = (text: string) => Object.values(GIVEN_NO_TENANT).some((pattern) => pattern.test(text));
+    const astray = statements
+      .filter((text) => !allowed(text))
+      .filter((text) => findTableUses(text, TENANT_TABLES).some(({ bound }) => !bound));
+    expect([...new Set(astray)]).toStrictEqual([]);
+  });
+
+  test('was looked at: each tenant table and each exception was touched', () => {
+    const touched = new Set(
+      statements.flatMap((text) => findTableUses(text, TENANT_TABLES)).map((use) => use.table),
+    );
+    expect([...touched].toSorted()).toStrictEqual([...TENANT_TABLES].toSorted());
+    for (const pattern of Object.values(GIVEN_NO_TENANT)) {
+      expect(statements.some((text) => pattern.test(text))).toBe(true);
+    }
+  });
+});
+
+test.each([
+  'select * from approvals where approval_id = $1',
+  'select "status" from "approvals" where "approvals"."approval_id" = $1',
+  'update approvals a set status = $1 where a.approval_id = $2',
+  'select * from approvals a join votes v on v.approval_id = a.approval_id where a.tenant_id = $1',
+  'select "tenant_id" from "approvals"',
+  'insert into votes (approval_id) values ($1)',
+  'delete from "idempotency_keys" where "idempotency_keys"."expires_at" < $1',
+  'select (select count(*) from votes v where v.tenant_id = approvals.tenant_id) from approvals',
+])('the reader of statements finds the tenant missing in: %s', (statement) => {
+  expect(findTableUses(statement, TENANT_TABLES).some(({ bound }) => !bound)).toBe(true);
+});
+
+describe('two tenants with the same principals', () => {
+  test("do not see, decide or spend what is the other's", async () => {
+    const id = await askApproved(ours.agent, ours.approver);
+    const answers = [
+      await theirs.approver.get(`/v1/approvals/${id}`),
+      await theirs.agent.get(`/v1/approvals/${id}`),
+      await theirs.approver.post(`/v1/approvals/${id}/approve`),
+      await theirs.agent.post(`/v1/approvals/${id}/cancel`),
+      await theirs.agent.post(`/v1/approvals/${id}/consume`),
+    ];
+    expect(answers.map(({ body }) => body.code)).toStrictEqual(answers.map(() => 'not_found'));
+    expect((await theirs.approver.get('/v1/approvals')).body.items).toStrictEqual([]);
+    expect((await ours.agent.post(`/v1/approvals/${id}/consume`)).status).toBe(200);
+  });
+
+  test('share no vote and no record, not even on approvals of one id and one action', async () => {
+    const toolCall = refund(200_000);
+    const former = await ask(ours.agent, toolCall);
+    for (const client of [ours.approver, ours.security]) await client.post(`/v1/approvals/${former}/approve`);
+    await ours.agent.post(`/v1/approvals/${former}/consume`);
+    const id = await ask(ours.agent, toolCall);
+    await ours.approver.post(`/v1/approvals/${id}/approve`);
+    await service.sql`insert into decisions select (jsonb_populate_record(d, '{"tenant_id": "theirs"}')).*
+      from decisions d where tenant_id = 'ours'`;
+    await service.sql`insert into approvals select (jsonb_populate_record(a, '{"tenant_id": "theirs"}')).*
+      from approvals a where tenant_id = 'ours' and status = 'pending'`;
+    const mine = (await ours.approver.get(`/v1/approvals/${id}`)).body;
+    expect(mine.votes).toHaveLength(1);
+    expect(mine.recent).toHaveLength(1);
+    const copy = (await theirs.approver.get(`/v1/approvals/${id}`)).body;
+    expect(copy).toMatchObject({ status: 'pending', votes: [], recent: [] });
+    const voted = await theirs.security.post(`/v1/approvals/${id}/approve`);
+    expect(voted.body).toMatchObject({ status: 'pending', votes: [{ approver: 'approver-2' }] });
+    expect((await ours.approver.get(`/v1/approvals/${id}`)).body.votes).toStrictEqual(mine.votes);
+  });
+});
+
+test('a vote counts on its own approval alone', async () => {
+  await askApproved(ours.agent, ours.approver);
+  const id = await ask(ours.agent, refund(200_000));
+  expect((await ours.approver.get(`/v1/approvals/${id}`)).body.votes).toStrictEqual([]);
+  const voted = await ours.approver.post(`/v1/approvals/${id}/approve`);
+  expect(voted.body).toMatchObject({ status: 'pending', votes: [{ approver: 'approver-1' }] });
+});
