@@ -206,6 +206,9 @@ export interface ConsumeRequest {
   attemptLimit: number;
 }
 
+/** Whether a row that somebody else holds is left alone, or waited for (2 s at most). */
+export type HeldRows = 'skip locked' | 'wait';
+
 export interface ConsumedApproval {
   actionHash: string;
   canonicalAction: string;
@@ -228,9 +231,10 @@ export interface ApprovalStore {
   ): Promise<Approval>;
   /**
    * SINGLE CONSUME: one statement that locks, then judges every condition. Undefined when the row is not
-   * consumed by this very request, for whatever reason: read why.
+   * consumed by this very request, for whatever reason: read why, and wait for the row when nothing else stands
+   * in the way.
    */
-  consume(request: ConsumeRequest): Promise<ConsumedApproval | undefined>;
+  consume(request: ConsumeRequest, heldRows: HeldRows): Promise<ConsumedApproval | undefined>;
 }
 
 /** Failure counters shared by all replicas; a store that cannot answer is Fault `unavailable`. */

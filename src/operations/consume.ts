@@ -106,7 +106,8 @@ async function consumeOrExplain(
   };
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     const policyRevision = deps.policy.current().revision;
-    const consumed = await deps.approvals.consume({ ...request, policyRevision });
+    const heldRows = attempt === 1 ? 'skip locked' : 'wait';
+    const consumed = await deps.approvals.consume({ ...request, policyRevision }, heldRows);
     if (consumed !== undefined) return { approvalId, ...consumed, replayed: false };
     await deps.keys.assertStands(caller.keyId);
     const approval = await getReadable(deps, caller, id);

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import {
   type AuthorizationAnswer,
   type DetailedError,
@@ -20,6 +21,10 @@ export type {
   Type,
   TypeAndId,
 } from '@cedar-policy/cedar-wasm/nodejs';
+
+// Node 20 (V8 11.3) ends the whole process, `unreachable code`, when a function is deoptimised during a call of
+// WebAssembly that was inlined into it and gives an object, as Cedar's do. Before any of it is optimised.
+setFlagsFromString('--no-turbo-inline-js-wasm-calls');
 
 /** The namespace of everything the service tells Cedar. */
 export const NAMESPACE = 'Aegis';

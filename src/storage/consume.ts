@@ -1,5 +1,5 @@
 import type postgres from 'postgres';
-import type { ConsumedApproval, ConsumeRequest } from '../core/ports.ts';
+import type { ApprovalStore, ConsumedApproval, ConsumeRequest, HeldRows } from '../core/ports.ts';
 import { createBatcher } from './batcher.ts';
 import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
@@ -43,7 +43,7 @@ function toJsonRow(request: ConsumeRequest, ordinal: number): Record<string, unk
 export async function consumeStatement(
   sql: postgres.Sql,
   requests: ConsumeRequest[],
-  heldRows: 'wait' | 'skip locked',
+  heldRows: HeldRows,
 ): Promise<ConsumedRow[]> {
   const waits = heldRows === 'wait';
   const holdKeys = waits ? sql`for share of k` : sql``;
@@ -98,55 +98,71 @@ function toConsumed(row: ConsumedRow): ConsumedApproval {
   };
 }
 
+/** How many approvals that were spent here are remembered. */
+const SPENT_MAX = 1000;
+
 /**
- * Consumes with patience: waits for a row that somebody holds, one statement an approval at a time. Who comes
- * meanwhile stands behind it in memory and goes next, together, so that one held row takes one connection.
+ * The approvals that this process spent last. Consumed is an end state, so what stands here is never wrong: who
+ * still comes for one need not try, and reads why.
  */
-function createConsumeInTurn(send: (requests: ConsumeRequest[]) => Promise<Answer[]>) {
-  const turns = new Map<string, { consume: (request: ConsumeRequest) => Promise<Answer>; users: number }>();
-  return async (subject: string, request: ConsumeRequest): Promise<Answer> => {
-    const turn = turns.get(subject) ?? {
-      consume: createBatcher({ send, batchMax: BATCH_MAX, inFlightMax: 1 }),
-      users: 0,
+function createSpentMemory() {
+  const spent = new Set<string>();
+  return {
+    has: (subject: string): boolean => spent.has(subject),
+    add: (subject: string): void => {
+      spent.add(subject);
+      const [oldest] = spent;
+      if (spent.size > SPENT_MAX && oldest !== undefined) spent.delete(oldest);
+    },
+  };
+}
+
+/**
+ * Runs what concerns one approval one after the other, so that a batch holds at most one request an approval, and a
+ * row held elsewhere takes one connection.
+ */
+function createLines() {
+  const lasts = new Map<string, Promise<unknown>>();
+  return (subject: string, attempt: () => Promise<Answer>): Promise<Answer> => {
+    const before = lasts.get(subject);
+    const turn = before === undefined ? attempt() : before.then(attempt, attempt);
+    lasts.set(subject, turn);
+    const leave = (): void => {
+      if (lasts.get(subject) === turn) lasts.delete(subject);
     };
-    turns.set(subject, turn);
-    turn.users += 1;
-    try {
-      return await turn.consume(request);
-    } finally {
-      turn.users -= 1;
-      if (turn.users === 0) turns.delete(subject);
-    }
+    turn.then(leave, leave);
+    return turn;
   };
 }
 
 /** Consumes approvals; those that arrive together in one statement, at most one request an approval. */
-export function createConsume(database: Database, publisher: SignalPublisher) {
+export function createConsume(database: Database, publisher: SignalPublisher): ApprovalStore['consume'] {
   const { sql } = database;
-  const underWay = new Set<string>();
-
-  const sendWith = (heldRows: 'wait' | 'skip locked') => async (requests: ConsumeRequest[]) => {
+  const inLine = createLines();
+  const spent = createSpentMemory();
+  const send = async (requests: ConsumeRequest[], heldRows: HeldRows): Promise<Answer[]> => {
     const rows = await guarded(() => consumeStatement(sql, requests, heldRows));
     const answers: Answer[] = requests.map(() => undefined);
     for (const row of rows) answers[row.ordinal] = toConsumed(row);
     return answers;
   };
   const consumeTogether = createBatcher({
-    send: sendWith('skip locked'),
+    send: (requests: ConsumeRequest[]) => send(requests, 'skip locked'),
     batchMax: BATCH_MAX,
     inFlightMax: 2,
   });
-  const consumeInTurn = createConsumeInTurn(sendWith('wait'));
+  const consumeAlone = async (request: ConsumeRequest): Promise<Answer> => (await send([request], 'wait'))[0];
 
-  return async (request: ConsumeRequest): Promise<Answer> => {
+  return (request, heldRows) => {
     const subject = `${request.tenantId}/${request.approvalId}`;
-    let consumed: Answer;
-    if (!underWay.has(subject)) {
-      underWay.add(subject);
-      consumed = await consumeTogether(request).finally(() => underWay.delete(subject));
-    }
-    consumed ??= await consumeInTurn(subject, request);
-    if (consumed !== undefined) publisher.publish([request.approvalId]);
-    return consumed;
+    const consume = heldRows === 'wait' ? consumeAlone : consumeTogether;
+    return inLine(subject, async () => {
+      if (spent.has(subject)) return undefined;
+      const consumed = await consume(request);
+      if (consumed === undefined) return undefined;
+      spent.add(subject);
+      publisher.publish([request.approvalId]);
+      return consumed;
+    });
   };
 }

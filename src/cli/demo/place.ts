@@ -1,0 +1,77 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '../../storage/embedded/embedded_postgres.ts';
+import { loadConfig } from '../config.ts';
+import { findPackageRoot } from '../package_root.ts';
+import { startService } from '../service.ts';
+import type { ServiceLog } from '../service_log.ts';
+
+/** The service the demo plays against, and the keys of who plays. */
+export interface Place {
+  url: string;
+  agentKey: string;
+  approverKey: string;
+  /** Of another group than the first approver. */
+  approver2Key: string;
+  close(): Promise<void>;
+}
+
+const SHORT_LIVED_ASKS = `
+@id("demo-files-write-is-short-lived")
+@decision("require_approval")
+@ttl_seconds("2")
+@reason("in this demo an approval to write a file lives for two seconds")
+permit (principal is Aegis::Agent, action == Aegis::Action::"files.write", resource);
+`;
+
+const quiet: ServiceLog = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: (fields, message) => console.error(message, fields),
+};
+
+/** A running service, if the environment names one: `AEGIS_URL`, `AGENT`, `APPROVER` and `APPROVER2`. */
+export function findPlace(env: NodeJS.ProcessEnv): Place | undefined {
+  const { AEGIS_URL: url, AGENT: agentKey, APPROVER: approverKey, APPROVER2: approver2Key } = env;
+  if (url === undefined) return undefined;
+  if (agentKey === undefined || approverKey === undefined || approver2Key === undefined) {
+    throw new Error('AEGIS_URL is set, but not all keys are. Set AGENT, APPROVER and APPROVER2 as well');
+  }
+  return { url, agentKey, approverKey, approver2Key, close: async () => undefined };
+}
+
+/** The starter set with one policy more, under which an expiry can be watched. */
+function copyPolicies(folder: string): string {
+  const policyDir = join(folder, 'policies');
+  cpSync(join(findPackageRoot(), 'policies'), policyDir, { recursive: true });
+  writeFileSync(join(policyDir, 'demo.cedar'), SHORT_LIVED_ASKS);
+  return policyDir;
+}
+
+/** Starts a service of its own on a new embedded database; `close` leaves nothing behind. */
+export async function makePlace(): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'aegis-demo-'));
+  const database = await startEmbeddedPostgres({ dataDir: folder });
+  const config = loadConfig({
+    PORT: '0',
+    DATABASE_URL: database.databaseUrl,
+    AEGIS_DATA_DIR: folder,
+    AEGIS_POLICY_DIR: copyPolicies(folder),
+  });
+  const service = await startService({ config, log: quiet });
+  if (service.firstKeys === undefined) throw new Error('a new database had keys');
+  const { tokens } = service.firstKeys;
+  return {
+    url: service.url,
+    agentKey: tokens.AGENT,
+    approverKey: tokens.APPROVER,
+    approver2Key: tokens.APPROVER2,
+    close: async () => {
+      await service.close();
+      await database.stop();
+      rmSync(database.homeFolder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
