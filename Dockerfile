@@ -35,4 +35,4 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--enable-source-maps", "dist/aegis.js", "serve"]
+CMD ["node", "--enable-source-maps", "--v8-pool-size=1", "dist/aegis.js", "serve"]

@@ -2,28 +2,20 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { destination, pino } from 'pino';
 import { OperatorError } from '../core/operator_error.ts';
+import { describeFirstKeys } from './announce_keys.ts';
 import { loadConfig } from './config.ts';
-import { FIRST_KEYS_FILE, type FirstTokens } from './first_keys.ts';
+import { FIRST_KEYS_FILE } from './first_keys.ts';
 import { type Service, startService } from './service.ts';
 
 const FORCED_EXIT_MS = 15_000;
 
 function announceKeys({ url, firstKeys }: Service, dataDir: string): void {
-  if (firstKeys === undefined) {
-    const path = join(dataDir, FIRST_KEYS_FILE);
-    if (existsSync(path)) console.log(`first keys, made at an earlier start: ${path}`);
+  if (firstKeys !== undefined) {
+    console.log(describeFirstKeys(url, firstKeys, process.stdout.isTTY));
     return;
   }
-  const { tokens, path } = firstKeys;
-  if (!process.stdout.isTTY) {
-    console.log(`first keys: ${path}`);
-    return;
-  }
-  const names = Object.keys(tokens) as (keyof FirstTokens)[];
-  const assignments = [`AEGIS_URL=${url}`, ...names.map((name) => `${name}=${tokens[name]}`)];
-  console.log(
-    `first keys, kept in ${path}; paste into another terminal:\n\nexport ${assignments.join(' ')}\n`,
-  );
+  const path = join(dataDir, FIRST_KEYS_FILE);
+  if (existsSync(path)) console.log(`first keys, made at an earlier start: ${path}`);
 }
 
 /** Stops the service once, at the first signal; a second one is for who cannot wait. */

@@ -17,9 +17,8 @@ export type UnsafeText = 'control' | 'bidi' | 'lone_surrogate';
 export type NormalIdentifier = { kind: 'normal'; normal: string } | { kind: 'refused'; reason: string };
 
 /**
- * The form of a tool's or an action's name under which registry and policy know it (integrity.md, "From text to
- * hash", 4): percent-decoded once, NFC, trimmed, lower-cased. It is never hashed. Refused, before and after
- * decoding: characters with no look of their own, malformed escapes, a `%` left after one decoding, a normal
+ * The form of a tool's or an action's name under which registry and policy know it: percent-decoded once,
+ * NFC, trimmed, lower-cased. It is never hashed, the name as sent is. Refused, before and after decoding: characters with no look of their own, malformed escapes, a `%` left after one decoding, a normal
  * form that is empty or longer than 128 code points. A normal form is its own normal form.
  */
 export function normalizeIdentifier(raw: string): NormalIdentifier {

@@ -1,7 +1,7 @@
 import type { DecisionContext, ToolCall } from './action.ts';
 import type { Role } from './caller.ts';
 
-/** What an ask demands before it may run: collected from every determining ask (policy.md, "Annotations"). */
+/** What an ask demands before it may run: collected from every determining ask. */
 export interface Requirements {
   /** Votes needed, 1 to 10; never fewer than there are groups. */
   votes: number;

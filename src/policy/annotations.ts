@@ -101,7 +101,7 @@ export function isPolicyId(text: string): boolean {
 }
 
 /**
- * Finds what is wrong with a policy's annotations (policy.md, "From policies to a decision"): unknown ones,
+ * Finds what is wrong with a policy's annotations: unknown ones,
  * values outside their range, and ones that would mean nothing where they stand.
  */
 export function findAnnotationFaults(policy: PolicyJson): AnnotationFault[] {

@@ -5,7 +5,7 @@ import type { AskAnnotations } from './annotations.ts';
 const SCOPES: readonly Scope[] = ['once', 'run', 'session', 'window'];
 
 /**
- * What several asks demand together (policy.md, "From policies to a decision"): all groups, most votes and never
+ * What several asks demand together: all groups, most votes and never
  * fewer than groups, a signature if one wants it, the shortest life, the narrowest scope, and self-approval only
  * of kinds that every ask allows. There must be at least one ask.
  */

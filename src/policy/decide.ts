@@ -21,7 +21,7 @@ export interface LoadedSet {
 type Common = Pick<Decision, 'policyRevision' | 'resolved' | 'toolFactsHash'>;
 
 /**
- * Decides one call (policy.md, "From policies to a decision"): parameters first, then Cedar, then, if permits
+ * Decides one call: parameters first, then Cedar, then, if permits
  * make it an ask, Cedar once more under the action `ask`. FAIL CLOSED: whatever goes wrong is a deny.
  */
 export function decide(set: LoadedSet, request: DecisionRequest): Decision {

@@ -18,7 +18,7 @@ export function entityUid(type: string, id: string): TypeAndId {
   return { type: `${NAMESPACE}::${type}`, id };
 }
 
-/** Cedar's schema of everything a policy can read: the fixed model (policy.md, "The model") and the registry. */
+/** Cedar's schema of everything a policy can read: the fixed model and the registry. */
 export function buildCedarSchema(operations: readonly Operation[]): SchemaJson<string> {
   const unregistered = { actionGroups: actionGroupsOf(UNREGISTERED_FACTS), shape: EMPTY_RECORD };
   return {

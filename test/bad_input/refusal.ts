@@ -16,7 +16,7 @@ export function seen(answer: ApiAnswer): SeenAnswer {
 
 /** Statuses that say the service failed, not the request. */
 const SERVER_ERROR = 500;
-/** `action_hash_mismatch` has two, see contract.md. */
+/** `action_hash_mismatch` has two: 422 for a call that contradicts itself, else 409. */
 const HASH_MISMATCH_STATUSES = [409, 422];
 
 /**

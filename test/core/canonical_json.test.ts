@@ -20,7 +20,7 @@ interface EdgeCases {
 const edge = readJsonVector<EdgeCases>('jcs-rfc8785/edge-cases.json');
 
 /**
- * Where integrity.md, which binds, departs from the file's I-JSON reading, each with the reason. The file refuses
+ * Where the rule on exact numbers departs from the file's I-JSON reading, each with the reason. The file refuses
  * every integer beyond 2^53 - 1; the rule here refuses a number whose canonical form denotes another number.
  */
 const ACCEPTED_HERE: Record<string, string> = {

@@ -9,7 +9,7 @@ export interface Violation {
 const LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 60;
 
-/** Folders of `src` and what each may import beside itself (architecture.md, "who may import whom"). */
+/** Folders of `src` and what each may import beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   analysis: ['core'],
@@ -50,7 +50,7 @@ export const SDK_CORE: readonly string[] = [
   'src/core/strict_json_reader.ts',
 ];
 
-/** Every breach of the rules of architecture.md in these files, which are all files of `src` and of the SDK. */
+/** Every breach of the rules of the layout in these files, which are all files of `src` and of the SDK. */
 export function findViolations(files: readonly SourceFile[]): Violation[] {
   const each = files.flatMap((file) => [
     ...sizeRules(file),
@@ -128,7 +128,7 @@ function sdkImportRule({ specifier }: SourceImport, target: string | undefined):
 function edgeRule(file: SourceFile, folder: string | undefined, target: string): string[] {
   const allowed = folder === undefined ? undefined : MAY_IMPORT[folder];
   if (folder === undefined || allowed === undefined) {
-    return ['is in no folder of the table in architecture.md'];
+    return ['is in no folder of `src` that the rules know. Add it to `MAY_IMPORT`'];
   }
   if (SDK_CORE.includes(file.path) && !SDK_CORE.includes(target)) {
     return [`is bundled by the sdk but imports \`${target}\`, which is not`];

@@ -21,6 +21,14 @@ const success = {
   schema: approvalOutput,
   headers: ETAG_HEADER,
 } as const;
+/** What the state table says of a call that comes too late. */
+const STATE_PROBLEMS = [
+  'approval_expired',
+  'approval_already_decided',
+  'approval_already_consumed',
+  'approval_voided',
+] as const;
+
 const common = { method: 'post', attempts: 'read first', headers: ['if-match'], success } as const;
 
 const approveBody = z
@@ -52,10 +60,7 @@ export const approveRoute = defineRoute({
   body: approveBody,
   bodyOptional: true,
   problems: [
-    'approval_expired',
-    'approval_already_decided',
-    'approval_already_consumed',
-    'approval_voided',
+    ...STATE_PROBLEMS,
     'stale_version',
     'precondition_required',
     'action_hash_mismatch',
@@ -84,15 +89,7 @@ export const rejectRoute = defineRoute({
   roles: ['approver'],
   body: reasonBody,
   bodyOptional: true,
-  problems: [
-    'approval_expired',
-    'approval_already_decided',
-    'approval_already_consumed',
-    'approval_voided',
-    'stale_version',
-    'approver_not_eligible',
-    'self_approval_forbidden',
-  ],
+  problems: [...STATE_PROBLEMS, 'stale_version', 'approver_not_eligible', 'self_approval_forbidden'],
   handle: async ({ deps, caller, id, body, header }) =>
     approvalAnswer(
       await reject(deps, caller, id, { reason: body.reason, ifMatch: parseIfMatch(header('if-match')) }),
@@ -107,10 +104,7 @@ export const editRoute = defineRoute({
   roles: ['approver'],
   body: z.strictObject({ tool_call: toolCallInput, reason }).meta({ id: 'EditRequest' }),
   problems: [
-    'approval_expired',
-    'approval_already_decided',
-    'approval_already_consumed',
-    'approval_voided',
+    ...STATE_PROBLEMS,
     'stale_version',
     'edit_denied_by_policy',
     'approver_not_eligible',
@@ -134,15 +128,7 @@ export const cancelRoute = defineRoute({
   roles: ['agent', 'operator', 'approver'],
   body: reasonBody,
   bodyOptional: true,
-  problems: [
-    'approval_expired',
-    'approval_already_decided',
-    'approval_already_consumed',
-    'approval_voided',
-    'stale_version',
-    'approver_not_eligible',
-    'self_approval_forbidden',
-  ],
+  problems: [...STATE_PROBLEMS, 'stale_version', 'approver_not_eligible', 'self_approval_forbidden'],
   handle: async ({ deps, caller, id, body, header }) =>
     approvalAnswer(
       await cancel(deps, caller, id, { reason: body.reason, ifMatch: parseIfMatch(header('if-match')) }),
