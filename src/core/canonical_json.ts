@@ -1,13 +1,11 @@
 import type { JsonValue } from './json.ts';
+import { LONE_SURROGATE } from './json_rules.ts';
 
 /** Objects and arrays that may stand inside each other; bounds the recursion and ends a cycle. */
 export const CANONICAL_LEVELS_MAX = 1_000;
 
 /** What keeps a string from being written as it is: a quote, a backslash, a control character, a surrogate. */
 const NOT_PLAIN = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
-
-/** A surrogate that is not half of a pair: with the `u` flag a pair is one code point and does not match. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * The canonical text of a value (RFC 8785): no white space, members sorted by UTF-16 code units, numbers and

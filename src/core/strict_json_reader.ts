@@ -1,5 +1,6 @@
 import { isExactNumber } from './exact_number.ts';
 import type { JsonObject, JsonValue } from './json.ts';
+import { formatPointer, LONE_SURROGATE, RESERVED_MEMBERS } from './json_rules.ts';
 import { StrictJsonError, type StrictJsonReason } from './strict_json_error.ts';
 
 /** Containers that may stand inside each other. It also bounds this reader's recursion. */
@@ -18,12 +19,7 @@ export const REQUEST_LIMITS: Readonly<JsonLimits> = {
   membersMax: JSON_MEMBERS_MAX,
 };
 
-/** `__proto__` changes an object's prototype; the others mean something to Cedar's JSON form. */
-const RESERVED_MEMBERS: ReadonlySet<string> = new Set(['__proto__', '__entity', '__extn', '__expr']);
-
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-/** A surrogate that is not half of a pair: with the `u` flag a pair is one code point and does not match. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -225,8 +221,7 @@ export class StrictJsonReader {
   }
 
   private fail(reason: StrictJsonReason): never {
-    const tokens = this.path.slice(0, this.depth);
-    throw new StrictJsonError({ pointer: tokens.map((token) => `/${pointerToken(token)}`).join(''), reason });
+    throw new StrictJsonError({ pointer: formatPointer(this.path.slice(0, this.depth)), reason });
   }
 
   private failSyntax(): never {
@@ -240,9 +235,4 @@ function parseQuoted(quoted: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** RFC 6901 §3. */
-function pointerToken(token: string | number): string {
-  return String(token).replaceAll('~', '~0').replaceAll('/', '~1');
 }

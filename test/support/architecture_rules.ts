@@ -45,6 +45,7 @@ export const SDK_CORE: readonly string[] = [
   'src/core/digest.ts',
   'src/core/exact_number.ts',
   'src/core/json.ts',
+  'src/core/json_rules.ts',
   'src/core/strict_json.ts',
   'src/core/strict_json_error.ts',
   'src/core/strict_json_reader.ts',

@@ -14,8 +14,8 @@ interface Refund {
 export const refund = aegis.protect(
   { tool: 'stripe', action: 'refund', mutatesState: true, context: { source_trust: 'trusted_internal' } },
   async (parameters: Refund, run) => {
-    // Here the payment provider is called. `run.approvalId` makes a good idempotency key.
-    return { refunded: parameters.amount, currency: parameters.currency, approval: run.approvalId };
+    // Here the payment provider is called, with `run.runId` as the idempotency key.
+    return { refunded: parameters.amount, currency: parameters.currency, run: run.runId };
   },
 );
 

@@ -1,5 +1,6 @@
 import { canonicalize } from '../../../src/core/canonical_json.ts';
 import type { Connection } from './connection.ts';
+import { definedMembers } from './defined.ts';
 import { IntegrityError } from './errors.ts';
 import { readApproval, readAuthorize, readConsume } from './read_answer.ts';
 import { toJsonValue } from './to_json_value.ts';
@@ -21,8 +22,7 @@ export interface RequestOptions {
 
 /** A body as JSON text: members that are `undefined` are left out, everything inside is converted strictly. */
 export function toBody(input: object): string {
-  const members = Object.entries(input).filter(([, value]) => value !== undefined);
-  return canonicalize(toJsonValue(Object.fromEntries(members)));
+  return canonicalize(toJsonValue(definedMembers(input)));
 }
 
 /** The path of an approval. An id that could change the path is misuse. */
@@ -32,6 +32,19 @@ export function approvalPath(approvalId: string): string {
   }
   return `/v1/approvals/${approvalId}`;
 }
+
+/** Throws a `TypeError` unless the value is a whole number from 0, in a query or a header as it is in JSON. */
+export function assertWhole(name: string, value: unknown, max: number = Number.MAX_SAFE_INTEGER): void {
+  if (!Number.isSafeInteger(value) || (value as number) < 0 || (value as number) > max) {
+    throw new TypeError(`\`${name}\` is not a whole number from 0 to ${max}`);
+  }
+}
+
+/** What any runtime sends in a header as it stands. The service knows which of these are keys. */
+const HEADER_VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
+
+/** The longest wait the service takes. */
+const WAIT_SECONDS_MAX = 55;
 
 export interface AuthorizeCall {
   /** The canonical text of the action; sent as it stands. */
@@ -49,6 +62,9 @@ export interface AuthorizeCall {
  * otherwise a second attempt would make a second approval.
  */
 export async function sendAuthorize(connection: Connection, call: AuthorizeCall): Promise<AuthorizeAnswer> {
+  if (call.idempotencyKey !== undefined && !HEADER_VALUE.test(call.idempotencyKey)) {
+    throw new TypeError('`idempotencyKey` is not printable ascii text');
+  }
   const rest = toBody({ action_hash: call.hash, context: call.context, dry_run: call.dryRun });
   const { body } = await connection.send({
     what: 'authorize',
@@ -80,9 +96,11 @@ export async function sendGetApproval(
 ): Promise<Approval> {
   const query = new URLSearchParams();
   if (options.waitSeconds !== undefined) {
+    assertWhole('waitSeconds', options.waitSeconds, WAIT_SECONDS_MAX);
     query.set('wait', String(options.waitSeconds));
   }
   if (options.version !== undefined) {
+    assertWhole('version', options.version);
     query.set('version', String(options.version));
   }
   const { body } = await connection.send({

@@ -2,6 +2,7 @@ import { freezeToolCall } from './action_spec.ts';
 import type { RetryOptions } from './backoff.ts';
 import {
   approvalPath,
+  assertWhole,
   type GetApprovalOptions,
   type RequestOptions,
   sendAuthorize,
@@ -25,6 +26,11 @@ import type * as wire from './wire.ts';
 
 export type { RetryOptions };
 
+export interface ChangeOptions extends RequestOptions {
+  /** Refuses, as a stale version, when the approval has another version by now. */
+  ifMatchVersion?: number | undefined;
+}
+
 export interface AegisOptions extends ConnectionOptions {
   /** Called when the outcome of a guarded call could not be reported. */
   onReportFailed?: ReportFailed | undefined;
@@ -40,7 +46,7 @@ export class Aegis {
   readonly #connection: Connection;
   readonly #reporter: OutcomeReporter;
 
-  /** Throws a `TypeError` when `baseUrl` or `key` cannot be used. */
+  /** Throws a `TypeError` when an option cannot be used. */
   constructor(options: AegisOptions) {
     this.#connection = new Connection(options);
     this.#reporter = new OutcomeReporter(this.#connection, options.onReportFailed);
@@ -109,24 +115,28 @@ export class Aegis {
   approve(
     approvalId: string,
     input: wire.ApproveInput = {},
-    options: RequestOptions & { ifMatchVersion?: number | undefined } = {},
+    options: ChangeOptions = {},
   ): Promise<wire.Approval> {
-    return this.#change('approve', approvalId, input, options, options.ifMatchVersion);
+    return this.#change('approve', approvalId, input, options);
   }
 
-  reject(approvalId: string, input: { reason?: string | undefined } = {}, options: RequestOptions = {}) {
+  reject(
+    approvalId: string,
+    input: { reason?: string | undefined } = {},
+    options: ChangeOptions = {},
+  ): Promise<wire.Approval> {
     return this.#change('reject', approvalId, input, options);
   }
 
-  edit(
-    approvalId: string,
-    input: wire.EditInput,
-    options: RequestOptions & { ifMatchVersion?: number | undefined } = {},
-  ): Promise<wire.Approval> {
-    return this.#change('edit', approvalId, input, options, options.ifMatchVersion);
+  edit(approvalId: string, input: wire.EditInput, options: ChangeOptions = {}): Promise<wire.Approval> {
+    return this.#change('edit', approvalId, input, options);
   }
 
-  cancel(approvalId: string, input: { reason?: string | undefined } = {}, options: RequestOptions = {}) {
+  cancel(
+    approvalId: string,
+    input: { reason?: string | undefined } = {},
+    options: ChangeOptions = {},
+  ): Promise<wire.Approval> {
     return this.#change('cancel', approvalId, input, options);
   }
 
@@ -197,9 +207,12 @@ export class Aegis {
     what: string,
     path: string,
     input: object,
-    options: RequestOptions,
-    ifMatchVersion?: number,
+    options: ChangeOptions,
   ): Promise<wire.JsonValue | undefined> {
+    const { ifMatchVersion } = options;
+    if (ifMatchVersion !== undefined) {
+      assertWhole('ifMatchVersion', ifMatchVersion);
+    }
     const { body } = await this.#connection.send({
       what,
       method: 'POST',
@@ -216,10 +229,9 @@ export class Aegis {
     what: 'approve' | 'reject' | 'edit' | 'cancel',
     approvalId: string,
     input: object,
-    options: RequestOptions,
-    ifMatchVersion?: number,
+    options: ChangeOptions,
   ): Promise<wire.Approval> {
     const path = `${approvalPath(approvalId)}/${what}`;
-    return readApproval(what, await this.#post(what, path, input, options, ifMatchVersion), approvalId);
+    return readApproval(what, await this.#post(what, path, input, options), approvalId);
   }
 }

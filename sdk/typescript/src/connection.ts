@@ -1,8 +1,16 @@
 import type { JsonValue } from '../../../src/core/json.ts';
 import { JSON_LEVELS_MAX, parseStrictJson } from '../../../src/core/strict_json.ts';
-import { backoffMs, DEFAULT_RETRY, parseRetryAfter, pause, type RetryOptions } from './backoff.ts';
+import {
+  assertBound,
+  parseRetryAfter,
+  pause,
+  pauseBeforeMs,
+  type RetryOptions,
+  readRetry,
+} from './backoff.ts';
 import { AegisError } from './errors.ts';
 import { problemError } from './problem_error.ts';
+import { safeCause } from './safe_cause.ts';
 import { openTimedSignal } from './timed_signal.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -12,7 +20,7 @@ export interface ConnectionOptions {
   baseUrl: string;
   /** The bearer token. */
   key: string;
-  /** In place of the runtime's own, for instance behind a proxy. */
+  /** In place of the runtime's own, for instance behind a proxy. It is handed the key with each request. */
   fetch?: Fetch | undefined;
   /** How long one attempt may take, in milliseconds; a long poll may take its wait on top. Default 10,000. */
   timeoutMs?: number | undefined;
@@ -65,11 +73,11 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Sends requests and reads answers as strict JSON; the only place that knows the key. */
 export class Connection {
-  readonly timeoutMs: number;
   readonly retry: Readonly<RetryOptions>;
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #fetch: Fetch;
+  readonly #timeoutMs: number;
 
   constructor(options: ConnectionOptions) {
     this.#baseUrl = parseBaseUrl(options.baseUrl);
@@ -79,8 +87,9 @@ export class Connection {
     this.#key = options.key;
     // Called without a receiver: edge runtimes refuse `fetch` as a method of another object.
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
-    this.timeoutMs = options.timeoutMs ?? 10_000;
-    this.retry = { ...DEFAULT_RETRY, ...options.retry };
+    this.#timeoutMs = options.timeoutMs ?? 10_000;
+    assertBound('timeoutMs', this.#timeoutMs);
+    this.retry = readRetry(options.retry ?? {});
   }
 
   /**
@@ -103,8 +112,9 @@ export class Connection {
       if (!('error' in result)) {
         return { body: result.body, answersLost };
       }
-      const pauseMs = this.#pauseMs(result.error, attempt);
-      if (!request.repeatable || !result.again || pauseMs === undefined) {
+      const pauseMs = pauseBeforeMs(this.retry, attempt, result.error.retryAfterSeconds);
+      const again = request.repeatable && result.again && attempt < this.retry.max;
+      if (!again || pauseMs === undefined) {
         return { error: result.error, answersLost };
       }
       answersLost += result.lost ? 1 : 0;
@@ -112,19 +122,8 @@ export class Connection {
     }
   }
 
-  /** The pause before another attempt; undefined when there is none. */
-  #pauseMs(error: AegisError, attempt: number): number | undefined {
-    if (attempt >= this.retry.max) {
-      return undefined;
-    }
-    const askedMs = (error.retryAfterSeconds ?? 0) * 1000;
-    return askedMs > this.retry.retryAfterMaxMs
-      ? undefined
-      : Math.max(askedMs, backoffMs(this.retry, attempt));
-  }
-
   async #attempt(request: ApiRequest): Promise<{ body: JsonValue | undefined } | Failure> {
-    const timed = openTimedSignal(this.timeoutMs + (request.holdMs ?? 0), request.signal);
+    const timed = openTimedSignal(this.#timeoutMs + (request.holdMs ?? 0), request.signal);
     try {
       const response = await this.#fetch(this.#baseUrl + request.path, {
         method: request.method,
@@ -141,11 +140,12 @@ export class Connection {
       });
       const bytes = new Uint8Array(await response.arrayBuffer());
       return response.ok ? this.#readBody(request, bytes) : this.#readProblem(request, response, bytes);
-    } catch (cause) {
+    } catch (thrown) {
       request.signal?.throwIfAborted();
       const message = timed.isTimedOut()
         ? `${request.what}: no answer in time`
         : `${request.what}: the service could not be reached`;
+      const cause = safeCause(thrown, this.#key);
       return { error: new AegisError('unavailable', message, { cause }), lost: true, again: true };
     } finally {
       timed.close();

@@ -8,6 +8,7 @@ import type { Approval, ConsumeAnswer, ToolCall } from './wire.ts';
 export interface EffectiveAction {
   text: string;
   hash: string;
+  /** Whether it differs from the action that was asked for. */
   edited: boolean;
 }
 
@@ -25,7 +26,8 @@ export async function readEffectiveAction(
     throw new IntegrityError('the action does not hash to what was approved', { approval });
   }
   const edited = hash !== pending.original_action_hash;
-  if (edited !== approval.edited) {
+  // An edit back to what was asked for still counts as edited there; the other way round is a swap.
+  if (edited && !approval.edited) {
     throw new IntegrityError('the approved action is not the one asked for, nor an edit of it', { approval });
   }
   const original = parseAction(pending.canonical_action);

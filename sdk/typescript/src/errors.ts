@@ -13,6 +13,8 @@ export interface AegisErrorDetails {
   decision?: AuthorizeAnswer | undefined;
   /** The approval as last seen. */
   approval?: Approval | undefined;
+  /** What `resume` needs, once a person was asked. */
+  pending?: PendingApproval | undefined;
   /** Seconds after which trying again is worth it. */
   retryAfterSeconds?: number | undefined;
   cause?: unknown;
@@ -20,12 +22,13 @@ export interface AegisErrorDetails {
 
 /**
  * The one error class of this library, with a stable `code`. Thrown by a guarded function it means: this call did
- * not run the function. Never holds the key. What may hold an action's parameters (`approval`, `decision`) is
- * behind accessors, so that logging an error or writing it as JSON does not show them.
+ * not run the function. Never holds the key. What may hold an action's parameters (`approval`, `decision`, `pending`)
+ * is behind accessors, so that logging an error does not show them. Nor does its JSON, but for a `PendingError`, whose
+ * JSON is what `resume` needs, parameters included.
  */
 export class AegisError extends Error {
   readonly code: AegisErrorCode;
-  readonly #details: AegisErrorDetails;
+  #details: AegisErrorDetails;
 
   constructor(code: AegisErrorCode, message: string, details: AegisErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -51,13 +54,29 @@ export class AegisError extends Error {
     return this.#details.approval;
   }
 
+  /**
+   * What `resume` needs, on every error of a guarded call after a person was asked: as long as the code does not say
+   * that the approval ended, `resume` takes the call up again without asking anybody twice.
+   */
+  get pending(): PendingApproval | undefined {
+    return this.#details.pending && { ...this.#details.pending };
+  }
+
   get retryAfterSeconds(): number | undefined {
     return this.#details.retryAfterSeconds;
   }
 
   /** Text to hand to the agent's model in place of the function's result. A person's words in it are quoted. */
   get forModel(): string {
-    return this.#details.instruction ?? modelText(this.code, this.reason);
+    return this.#details.instruction ?? modelText(this.code, this.reason, this.pending !== undefined);
+  }
+
+  /**
+   * For the guarded call that asked, which alone knows it.
+   * @internal
+   */
+  attachPending(pending: PendingApproval): void {
+    this.#details = { ...this.#details, pending };
   }
 }
 
@@ -83,20 +102,27 @@ export interface PendingApproval {
 /** Nobody has decided yet and the caller waits no longer. Not a denial: pass it, or its JSON, to `resume`. */
 export class PendingError extends AegisError {
   declare readonly code: 'pending';
-  readonly #pending: PendingApproval;
 
   constructor(pending: PendingApproval, message: string, details: AegisErrorDetails = {}) {
-    super('pending', message, details);
+    super('pending', message, { ...details, pending });
     this.name = 'PendingError';
-    this.#pending = pending;
+  }
+
+  override get pending(): PendingApproval {
+    return super.pending as PendingApproval;
   }
 
   get approvalId(): string {
-    return this.#pending.approval_id;
+    return this.pending.approval_id;
   }
 
   /** All that `resume` needs. */
   toJSON(): PendingApproval {
-    return { ...this.#pending };
+    return this.pending;
   }
+}
+
+/** Whether the same request may succeed later. */
+export function isPassing(error: unknown): error is AegisError {
+  return error instanceof AegisError && (error.code === 'unavailable' || error.code === 'throttled');
 }

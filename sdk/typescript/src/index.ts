@@ -1,6 +1,6 @@
 export type { ActionSpec } from './action_spec.ts';
 export type { GetApprovalOptions, RequestOptions } from './calls.ts';
-export { Aegis, type AegisOptions, type RetryOptions } from './client.ts';
+export { Aegis, type AegisOptions, type ChangeOptions, type RetryOptions } from './client.ts';
 export type { Fetch } from './connection.ts';
 export type { AegisErrorCode } from './error_code.ts';
 export {

@@ -24,7 +24,20 @@ const TEXTS: Readonly<Record<AegisErrorCode, string>> = {
   forbidden: `This action was not run: this agent may not ask for it. ${NO_OTHER_WAY}`,
 };
 
-/** What to tell a model about an error. The reason is another's text and is therefore quoted as a JSON string. */
-export function modelText(code: AegisErrorCode, reason: string | null): string {
-  return reason === null ? TEXTS[code] : `${TEXTS[code]} Reason given: ${JSON.stringify(reason)}`;
+const ASKED_ALREADY =
+  'A person was asked already, and may have approved: do not ask again, tell the user that this call can be taken up again.';
+
+/** The same once a person was asked: calling again would ask a second time. */
+const TEXTS_ONCE_ASKED: Partial<Record<AegisErrorCode, string>> = {
+  throttled: `This action was not run: too many requests. ${ASKED_ALREADY}`,
+  unavailable: `This action was not run: the approval service could not be reached. ${ASKED_ALREADY}`,
+};
+
+/**
+ * What to tell a model about an error of a call that a person was, or was not, asked about. The reason is another's
+ * text and is therefore quoted as a JSON string.
+ */
+export function modelText(code: AegisErrorCode, reason: string | null, asked: boolean): string {
+  const text = (asked ? TEXTS_ONCE_ASKED[code] : undefined) ?? TEXTS[code];
+  return reason === null ? text : `${text} Reason given: ${JSON.stringify(reason)}`;
 }

@@ -1,7 +1,7 @@
-import { backoffMs, pause } from './backoff.ts';
+import { pause, pauseBeforeMs } from './backoff.ts';
 import { sendOutcome } from './calls.ts';
 import type { Connection } from './connection.ts';
-import { AegisError } from './errors.ts';
+import { isPassing } from './errors.ts';
 import type { OutcomeInput } from './wire.ts';
 
 /** Called when an outcome could not be reported; the approval stays consumed without one. */
@@ -43,11 +43,14 @@ export class OutcomeReporter {
         await sendOutcome(this.#connection, approvalId, outcome, { answersLostBefore: turn > 0 });
         return;
       } catch (error) {
-        if (!isPassing(error) || performance.now() >= end) {
+        const pauseMs = isPassing(error)
+          ? pauseBeforeMs(this.#connection.retry, turn, error.retryAfterSeconds)
+          : undefined;
+        if (pauseMs === undefined || performance.now() >= end) {
           this.#giveUp(approvalId, outcome, error);
           return;
         }
-        await pause(backoffMs(this.#connection.retry, turn));
+        await pause(pauseMs);
       }
     }
   }
@@ -59,8 +62,4 @@ export class OutcomeReporter {
       // The hook's own failure has nobody to go to: the call it is about has its own end.
     }
   }
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof AegisError && (error.code === 'unavailable' || error.code === 'throttled');
 }

@@ -1,6 +1,7 @@
 import { type ActionSpec, copySpec, freezeAction, parseAction, resolveResource } from './action_spec.ts';
 import { sendAuthorize } from './calls.ts';
 import type { Connection } from './connection.ts';
+import { type Defined, definedMembers } from './defined.ts';
 import { randomToken, sha256Hex } from './digest.ts';
 import { hasSameTarget } from './effective_action.ts';
 import { IntegrityError, type PendingApproval } from './errors.ts';
@@ -27,7 +28,10 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** What to do when a person edited the parameters: run the edited ones (default), or cancel and throw. */
   onEdited?: 'run' | 'refuse' | undefined;
-  /** Called once when an approval was asked for, before the wait: the place to store what `resume` needs. */
+  /**
+   * Called once when an approval was asked for, before the wait: the place to store what `resume` needs. What it throws
+   * ends the call.
+   */
   onPending?: ((pending: PendingApproval) => void | Promise<void>) | undefined;
   /** Laid over the spec's context. */
   context?: AuthorizeContext | undefined;
@@ -48,24 +52,26 @@ export interface Guarded<P extends object, R> {
 
 export type ProtectedFunction<P extends object, R> = (parameters: P, run: Run) => R | Promise<R>;
 
-/** Guards `fn` by the SDK's sequence (integrity.md). Throws a `TypeError` on a spec that is none. */
+/** Guards `fn` by the SDK's sequence (integrity.md). Throws a `TypeError` on a spec or options that are none. */
 export function protect<P extends object, R>(
   connection: Connection,
   reporter: OutcomeReporter,
   given: ProtectSpec<P>,
   fn: ProtectedFunction<P, R>,
-  defaults: DefaultOptions = {},
+  givenDefaults: DefaultOptions = {},
 ): Guarded<P, R> {
   const spec = copySpec(given);
   const specContext = copyContext(given.context);
+  const defaults = copyOptions(givenDefaults);
   // Parsed anew for each run: what the function gets is nobody else's (EXACT BYTES).
   const run = async (text: string, told: Run): Promise<R> => fn(parseAction(text).parameters as P, told);
 
-  const whenApproved = (pending: PendingApproval, options: MergedOptions): Promise<R> =>
+  const whenApproved = (pending: PendingApproval, decisionId: string, options: MergedOptions): Promise<R> =>
     runWhenApproved({
       connection,
       reporter,
       pending,
+      decisionId,
       binding: bindingOf(options.context),
       run,
       waitMs: options.waitMs,
@@ -81,7 +87,7 @@ export function protect<P extends object, R>(
     const answer = await ask(connection, text, hash, options);
     if (answer.decision === 'allow') {
       options.signal?.throwIfAborted();
-      return run(text, { approvalId: null, actionHash: hash, edited: false, signal: options.signal });
+      return run(text, allowedRun(answer, options.signal));
     }
     if (answer.decision !== 'require_approval' || answer.approval === null) {
       throw decisionError(answer);
@@ -89,7 +95,7 @@ export function protect<P extends object, R>(
     const { approval_id } = answer.approval;
     const pending = { approval_id, original_action_hash: hash, canonical_action: text };
     await options.onPending?.({ ...pending });
-    return whenApproved(pending, options);
+    return whenApproved(pending, answer.decision_id, options);
   };
 
   const resume: Guarded<P, R>['resume'] = async (stored, callOptions) => {
@@ -97,22 +103,43 @@ export function protect<P extends object, R>(
     const pending = readPending(stored);
     options.signal?.throwIfAborted();
     await checkResumable(spec, pending);
-    return whenApproved(pending, options);
+    return whenApproved(pending, pending.approval_id, options);
   };
 
   return Object.assign(guarded, { resume });
 }
 
+/** What a function is told that policy allowed without a person. */
+function allowedRun({ decision_id, action_hash }: AuthorizeAnswer, signal: AbortSignal | undefined): Run {
+  return {
+    runId: decision_id,
+    decisionId: decision_id,
+    approvalId: null,
+    actionHash: action_hash,
+    edited: false,
+    signal,
+  };
+}
+
 /** A copy of a pending call's three members; throws a `TypeError` when it is something else. */
-function readPending(stored: PendingApproval | { toJSON(): PendingApproval }): PendingApproval {
-  const { approval_id, original_action_hash, canonical_action } =
-    'toJSON' in stored ? stored.toJSON() : stored;
-  for (const text of [approval_id, original_action_hash, canonical_action]) {
-    if (typeof text !== 'string') {
-      throw new TypeError('what is resumed is not a pending approval. Pass the `PendingError` or its JSON');
-    }
+function readPending(stored: unknown): PendingApproval {
+  const isWritable = isRecord(stored) && typeof stored.toJSON === 'function';
+  const value: unknown = isWritable ? (stored as { toJSON(): unknown }).toJSON() : stored;
+  const { approval_id, original_action_hash, canonical_action } = isRecord(value) ? value : {};
+  if (
+    typeof approval_id !== 'string' ||
+    typeof original_action_hash !== 'string' ||
+    typeof canonical_action !== 'string'
+  ) {
+    throw new TypeError(
+      'what is resumed is not a pending approval. Pass the `PendingError` or its parsed JSON',
+    );
   }
   return { approval_id, original_action_hash, canonical_action };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Throws an `IntegrityError` unless a pending call is this function's own and its text is what its hash says. */
@@ -144,16 +171,24 @@ function parsePending(text: string): ToolCall {
   }
 }
 
-interface MergedOptions extends CallOptions {
+type OwnOptions = Defined<DefaultOptions>;
+
+interface MergedOptions extends OwnOptions {
   context: AuthorizeContext;
 }
 
 function mergeOptions(
-  defaults: DefaultOptions,
+  defaults: OwnOptions,
   specContext: AuthorizeContext,
   own: CallOptions | undefined,
 ): MergedOptions {
-  const options = { ...defaults, ...own, context: { ...specContext, ...copyContext(own?.context) } };
+  const { context, ...options } = own ?? {};
+  return { ...defaults, ...copyOptions(options), context: { ...specContext, ...copyContext(context) } };
+}
+
+/** A copy that later changes do not reach, without members that are `undefined`: they would hide a default. */
+function copyOptions(given: DefaultOptions): OwnOptions {
+  const options = definedMembers(given);
   const { waitMs, onEdited } = options;
   if (waitMs !== undefined && !(typeof waitMs === 'number' && waitMs >= 0)) {
     throw new TypeError('`waitMs` is not a number of milliseconds from 0');

@@ -21,6 +21,7 @@ export function readObject<T>(what: string, value: JsonValue | undefined): T {
 export function readAuthorize(value: JsonValue | undefined): AuthorizeAnswer {
   const what = 'authorize';
   const answer = objectOf(what, value);
+  expect(what, 'decision_id', typeof answer.decision_id === 'string');
   expect(what, 'decision', typeof answer.decision === 'string');
   expect(what, 'reason', typeof answer.reason === 'string');
   expect(what, 'action_hash', isHash(answer.action_hash));

@@ -11,11 +11,15 @@ import type { Approval, Binding } from './wire.ts';
 
 /** What a guarded function is told about its run. */
 export interface Run {
-  /** Null when policy allowed the call without a person. Unique per run: fit for an idempotency key. */
+  /** The approval's id, or the decision's where there is none. Never two runs under one: the idempotency key to use. */
+  runId: string;
+  /** The decision that allowed the call or asked for a person; in a resumed call, which knows none, the approval's id. */
+  decisionId: string;
+  /** Null when policy allowed the call without a person. */
   approvalId: string | null;
   /** Of the action that runs. */
   actionHash: string;
-  /** Whether a person changed the parameters. */
+  /** Whether a person's edit changed the parameters. */
   edited: boolean;
   /** The caller's own. */
   signal: AbortSignal | undefined;
@@ -25,6 +29,7 @@ export interface ApprovedCall<R> {
   connection: Connection;
   reporter: OutcomeReporter;
   pending: PendingApproval;
+  decisionId: string;
   binding: Binding;
   /** Runs the function on the parameters of a canonical action. */
   run: (text: string, run: Run) => Promise<R>;
@@ -35,9 +40,21 @@ export interface ApprovedCall<R> {
 
 /**
  * Steps 5 to 7 of the SDK's sequence (integrity.md): wait, check, consume, check, run, report. The function runs at
- * most once per call, and only on bytes whose hash was approved and consumed.
+ * most once per call, and only on bytes whose hash was approved and consumed. An `AegisError` of what comes before the
+ * run carries the pending call.
  */
 export async function runWhenApproved<R>(call: ApprovedCall<R>): Promise<R> {
+  const effective = await obtain(call).catch((error: unknown) => {
+    if (error instanceof AegisError) {
+      error.attachPending(call.pending);
+    }
+    throw error;
+  });
+  return runConsumed(call, effective);
+}
+
+/** Waits for the decision and spends the approval: the action that may now run. */
+async function obtain<R>(call: ApprovedCall<R>): Promise<EffectiveAction> {
   const { connection, pending, signal } = call;
   const approval = await waitForDecision(connection, pending, call);
   if (approval.status !== 'approved') {
@@ -50,7 +67,7 @@ export async function runWhenApproved<R>(call: ApprovedCall<R>): Promise<R> {
   }
   signal?.throwIfAborted();
   await consume(call, effective, approval);
-  return runConsumed(call, effective);
+  return effective;
 }
 
 /** Not cut short by the signal: a consume under way may succeed, and then its outcome is reported. */
@@ -71,8 +88,10 @@ async function consume<R>(
       ? new PendingError(pending, 'the approval is pending again. Resume it later', { cause: error })
       : error;
   });
-  // The token is this call's own: a replay is the answer to an attempt of ours that was lost, and to none else.
+  // The token is this call's own: a replay is the answer to an attempt of ours that was lost. Without one, somebody
+  // on the way sent the request again, and what became of the first answer is not known here.
   if (sent.answer.replayed && sent.answersLost === 0) {
+    await call.reporter.report(pending.approval_id, { outcome: 'unknown', effect: 'unknown' });
     throw new AegisError('already_consumed', 'the approval was consumed before this call did', { approval });
   }
   try {
@@ -87,6 +106,8 @@ async function consume<R>(
 async function runConsumed<R>(call: ApprovedCall<R>, effective: EffectiveAction): Promise<R> {
   const { pending, reporter, signal } = call;
   const run: Run = {
+    runId: pending.approval_id,
+    decisionId: call.decisionId,
     approvalId: pending.approval_id,
     actionHash: effective.hash,
     edited: effective.edited,

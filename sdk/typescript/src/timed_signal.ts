@@ -1,3 +1,5 @@
+import { TIMER_MS_MAX } from './backoff.ts';
+
 /** An abort signal that ends with another one or after a time, whichever is first. `close` frees its timer. */
 export interface TimedSignal {
   readonly signal: AbortSignal;
@@ -14,10 +16,13 @@ export function openTimedSignal(ms: number, outer?: AbortSignal): TimedSignal {
   const controller = new AbortController();
   let timedOut = false;
   const follow = () => controller.abort(outer?.reason);
-  const timer = setTimeout(() => {
-    timedOut = true;
-    controller.abort();
-  }, ms);
+  const timer = setTimeout(
+    () => {
+      timedOut = true;
+      controller.abort();
+    },
+    Math.min(ms, TIMER_MS_MAX),
+  );
   if (outer?.aborted === true) {
     follow();
   } else {

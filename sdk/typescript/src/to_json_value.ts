@@ -1,11 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../src/core/json.ts';
+import { formatPointer, LONE_SURROGATE, RESERVED_MEMBERS } from '../../../src/core/json_rules.ts';
 import { JSON_LEVELS_MAX } from '../../../src/core/strict_json.ts';
-
-/** Refused by the service as well: the first changes a prototype, the others mean something to Cedar. */
-const RESERVED_MEMBERS: ReadonlySet<string> = new Set(['__proto__', '__entity', '__extn', '__expr']);
-
-/** A surrogate that is not half of a pair: with the `u` flag a pair is one code point and does not match. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Where the conversion is: the containers it is inside of, and the names that lead there. */
 interface Place {
@@ -137,11 +132,5 @@ function isArrayPrototype(prototype: object | null): boolean {
 }
 
 function fail(place: Place, message: string): never {
-  const pointer = place.path.map((token) => `/${pointerToken(token)}`).join('');
-  throw new TypeError(`\`${pointer}\`: ${message}`);
-}
-
-/** RFC 6901 §3. */
-function pointerToken(token: string | number): string {
-  return String(token).replaceAll('~', '~0').replaceAll('/', '~1');
+  throw new TypeError(`\`${formatPointer(place.path)}\`: ${message}`);
 }

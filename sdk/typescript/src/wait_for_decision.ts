@@ -1,7 +1,7 @@
-import { backoffMs, pause } from './backoff.ts';
+import { pause, pauseBeforeMs } from './backoff.ts';
 import { sendGetApproval } from './calls.ts';
 import type { Connection } from './connection.ts';
-import { AegisError, IntegrityError, type PendingApproval, PendingError } from './errors.ts';
+import { type AegisError, IntegrityError, isPassing, type PendingApproval, PendingError } from './errors.ts';
 import { openTimedSignal } from './timed_signal.ts';
 import type { Approval } from './wire.ts';
 
@@ -22,7 +22,7 @@ export interface WaitOptions {
  * Waits until an approval is no longer pending, and checks at each look that it is the one asked for.
  *
  * Throws a `PendingError` at the caller's deadline, when the service could not be reached for the retry options'
- * `outageMs`, and when an approval still reads as pending well after its expiry; the signal's reason when it is
+ * `outageMs` or asks for a longer pause than their `retryAfterMaxMs`, and when an approval still reads as pending well after its expiry; the signal's reason when it is
  * aborted; an `IntegrityError` when the approval is for another action.
  */
 export async function waitForDecision(
@@ -35,8 +35,8 @@ export async function waitForDecision(
   let overdue = Number.POSITIVE_INFINITY;
   let outageStart: number | undefined;
   let idleTurns = 0;
+  let asked = start;
   for (;;) {
-    const asked = performance.now();
     const look = await lookOnce(connection, pending, deadline - asked, options.signal);
     const now = performance.now();
     if ('approval' in look) {
@@ -50,16 +50,22 @@ export async function waitForDecision(
       outageStart ??= asked;
       idleTurns += 1;
     }
-    if (now >= deadline) {
-      throw new PendingError(pending, 'nobody has decided yet. Resume it later', { cause: look.error });
-    }
-    if (now >= overdue || now - (outageStart ?? now) >= connection.retry.outageMs) {
+    const pauseMs = pauseBeforeMs(connection.retry, idleTurns, look.error?.retryAfterSeconds);
+    const isAway = pauseMs === undefined || now - (outageStart ?? now) >= connection.retry.outageMs;
+    if (now >= overdue || isAway) {
       throw new PendingError(pending, 'the service does not say what became of it. Resume it later', {
         cause: look.error,
       });
     }
-    if (idleTurns > 0) {
-      await pause(Math.min(backoffMs(connection.retry, idleTurns), deadline - now), options.signal);
+    const restMs = idleTurns > 0 ? pauseMs : 0;
+    const leftMs = Math.max(0, deadline - now);
+    if (restMs > 0) {
+      await pause(Math.min(restMs, leftMs), options.signal);
+    }
+    asked = performance.now();
+    // A timer may fire a moment early, which leaves no time for another look.
+    if (restMs >= leftMs || asked >= deadline) {
+      throw new PendingError(pending, 'nobody has decided yet. Resume it later', { cause: look.error });
     }
   }
 }
@@ -73,9 +79,9 @@ async function lookOnce(
   leftMs: number,
   signal: AbortSignal | undefined,
 ): Promise<Look> {
-  const waitSeconds = Math.min(POLL_SECONDS_MAX, Math.max(0, Math.ceil(leftMs / 1000)));
-  // With nothing left it is one look, which takes the time one request may take.
-  const timed = waitSeconds === 0 ? undefined : openTimedSignal(Math.min(leftMs, 2 ** 30), signal);
+  const waitSeconds = Math.min(POLL_SECONDS_MAX, Math.ceil(leftMs / 1000));
+  // Only a caller who waits no time at all has none left here: one look, which takes the time a request may take.
+  const timed = leftMs === 0 ? undefined : openTimedSignal(leftMs, signal);
   try {
     const approval = await sendGetApproval(connection, pending.approval_id, {
       waitSeconds,
@@ -90,7 +96,7 @@ async function lookOnce(
     if (timed?.isTimedOut() === true) {
       return { error: undefined };
     }
-    if (error instanceof AegisError && (error.code === 'unavailable' || error.code === 'throttled')) {
+    if (isPassing(error)) {
       return { error };
     }
     throw error;

@@ -1,16 +1,12 @@
+import type { SourceTrust, ToolCall } from '../../../src/core/action.ts';
 import type { JsonObject, JsonValue } from '../../../src/core/json.ts';
 
 /** The service's requests and answers, with their wire names. */
 
-export type { JsonObject, JsonValue };
+export type { JsonObject, JsonValue, SourceTrust, ToolCall };
 
-export interface ToolCall {
-  tool: string;
-  action: string;
-  resource: string | null;
-  mutates_state: boolean;
-  parameters: JsonObject;
-}
+/** The words known here, and any other that a later service may answer with. */
+type Open<Word extends string> = Word | (string & {});
 
 export interface ToolCallInput {
   tool: string;
@@ -20,8 +16,6 @@ export interface ToolCallInput {
   /** A plain object of JSON values; anything else in it is a `TypeError`. */
   parameters: object;
 }
-
-export type SourceTrust = 'trusted_internal' | 'trusted_external' | 'semi_trusted' | 'unknown' | 'untrusted';
 
 /** The circumstances of a call, as it claims them. They can tighten what the key allows, never pass it. */
 export interface AuthorizeContext {
@@ -44,15 +38,15 @@ export interface AuthorizeInput {
 }
 
 export interface Denial {
-  by: string;
+  by: Open<'person' | 'ledger' | 'pause' | 'unattended' | 'unroutable' | 'floor' | 'parameters'>;
   reason: string;
   instruction: string;
 }
 
 export interface AuthorizeAnswer {
-  decision_id: string | null;
-  /** `allow`, `deny` or `require_approval`. Treat any other value as a deny. */
-  decision: string;
+  decision_id: string;
+  /** Treat a word not named here as a deny. */
+  decision: Open<'allow' | 'deny' | 'require_approval'>;
   reason: string;
   determining_policies: string[];
   policy_revision: string;
@@ -67,7 +61,7 @@ export interface AuthorizeAnswer {
 
 export interface ApprovalHead {
   approval_id: string;
-  status: string;
+  status: Open<ApprovalStatus>;
   expires_at: string;
   action_hash: string;
   version: number;
@@ -82,11 +76,21 @@ export type ApprovalStatus =
   | 'cancelled'
   | 'voided';
 
+export type ApprovalScope = 'once' | 'run' | 'session' | 'window' | 'allowlist';
+
 export interface Vote {
   approver: string;
-  decision: string;
-  scope: string;
+  decision: Open<'approve' | 'reject'>;
+  scope: Open<ApprovalScope>;
   reason: string | null;
+  at: string;
+}
+
+export interface Edit {
+  editor: string;
+  reason: string | null;
+  /** Of the action as this edit left it. */
+  action_hash: string;
   at: string;
 }
 
@@ -106,18 +110,20 @@ export interface Approval {
   /** JSON Pointers of values masked for this reader. */
   masked: string[];
   resolved: { tool: string; action: string };
+  /** Whether it was ever edited; an edit may have led back to what was asked for. */
   edited: boolean;
+  edits: Edit[];
   reason: string;
   determining_policies: string[];
   policy_revision: string;
-  requirements: { votes: number; groups: string[]; signature: string };
-  scopes: string[];
+  requirements: { votes: number; groups: string[]; signature: Open<'none' | 'webauthn'> };
+  scopes: Open<ApprovalScope>[];
   votes: Vote[];
   /** The same action consumed by this agent in the last 24 hours. */
   recent: { approval_id: string; consumed_at: string; outcome: Outcome | null }[];
   decided_by: string | null;
   decision_reason: string | null;
-  void_reason: string | null;
+  void_reason: Open<'policy' | 'key_revoked' | 'agent_frozen'> | null;
   created_at: string;
   expires_at: string;
   decided_at: string | null;
@@ -128,7 +134,10 @@ export interface Approval {
 export interface Outcome {
   outcome: 'executed' | 'failed' | 'unknown';
   effect: 'none' | 'occurred' | 'unknown' | null;
-  [member: string]: JsonValue;
+  enforcement_id: string | null;
+  result_hash: string | null;
+  detail: string | null;
+  reported_at: string;
 }
 
 export interface ApprovalPage {
@@ -150,7 +159,7 @@ export interface ApproveInput {
   /** The hash the approver saw. Once an approval was edited, this or `ifMatchVersion` is required. */
   action_hash?: string | undefined;
   reason?: string | undefined;
-  scope?: 'once' | 'run' | 'session' | 'window' | 'allowlist' | undefined;
+  scope?: ApprovalScope | undefined;
   window_seconds?: number | undefined;
   max_uses?: number | undefined;
 }
@@ -202,9 +211,11 @@ export interface Me {
   expires_at: string | null;
 }
 
+export type Role = 'agent' | 'approver' | 'operator' | 'auditor';
+
 export interface KeyInput {
   principal: string;
-  roles: ('agent' | 'approver' | 'operator' | 'auditor')[];
+  roles: Role[];
   groups?: string[] | undefined;
   owner?: string | undefined;
   expires_at?: string | undefined;
@@ -219,12 +230,26 @@ export interface KeyInput {
 export interface KeyRecord {
   id: string;
   principal: string;
-  roles: string[];
-  [member: string]: JsonValue;
+  roles: Open<Role>[];
+  groups: string[];
+  owner: string | null;
+  source_trust_ceiling: SourceTrust;
+  environments: string[] | null;
+  workspaces: string[] | null;
+  unattended: boolean;
+  workspace_root: string | null;
+  skill: boolean;
+  created_by: string | null;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  revoke_reason: string | null;
 }
 
 export interface KeyList {
   items: KeyRecord[];
+  /** All keys are on one page so far. */
+  next_cursor: string | null;
 }
 
 /** A key with its token, which is shown this once. */

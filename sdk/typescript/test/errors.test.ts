@@ -123,6 +123,35 @@ test('the key is in no error and no printed client', async () => {
   ]);
 });
 
+test('an error of a custom fetch that holds the request is told without it', async () => {
+  const fetch = (url: string, init: RequestInit) => {
+    const inner = Object.assign(new Error(`bad header ${JSON.stringify(init.headers)}`), {
+      code: 'E_HEADER',
+    });
+    return Promise.reject(Object.assign(new TypeError('no', { cause: inner }), { request: { url, init } }));
+  };
+  const error = await new Aegis({ baseUrl: 'http://x', key: KEY, fetch, retry: { max: 0 } })
+    .me()
+    .catch((caught: unknown) => caught);
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('secret');
+  expect(error).toMatchObject({
+    code: 'unavailable',
+    cause: { name: 'TypeError', message: 'no', cause: { code: 'E_HEADER' } },
+  });
+});
+
+test('only a pending error shows parameters in its JSON', () => {
+  const pending = {
+    approval_id: APPROVAL_ID,
+    original_action_hash: 'a',
+    canonical_action: '{"amount":9000}',
+  };
+  const error = new AegisError('unavailable', 'x', { pending });
+  expect(error.pending).toEqual(pending);
+  expect(JSON.stringify(error) + inspect(error, { depth: 10, showHidden: true })).not.toContain('9000');
+  expect(inspect(new PendingError(pending, 'x'), { depth: 10 })).not.toContain('9000');
+});
+
 test('a key or address that cannot be used is refused at once, without being repeated', () => {
   const make = (baseUrl: string, key: string) => () => new Aegis({ baseUrl, key });
   expect(make('http://x', 'bad\nsecret')).toThrow(/^`key` is not a bearer token[^\n]*$/);

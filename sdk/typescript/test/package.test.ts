@@ -52,6 +52,14 @@ test('the package depends on nothing', () => {
   expect(bundle).not.toMatch(/\brequire\(|\bimport\(/);
 });
 
+test('the packed package has its licence, which is the project’s, and is built before it is packed', () => {
+  const manifest = JSON.parse(readFileSync(join(sdkFolder, 'package.json'), 'utf8'));
+  expect(manifest.scripts.prepack).toBe('node build.mjs');
+  expect(manifest.files).toEqual(['dist', 'README.md', 'LICENSE']);
+  const project = readFileSync(join(sdkFolder, '../../LICENSE'), 'utf8');
+  expect(readFileSync(join(sdkFolder, 'LICENSE'), 'utf8')).toBe(project);
+});
+
 test('every file the manifest names is built', () => {
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   const { types, default: code } = manifest.exports['.'];

@@ -65,7 +65,14 @@ test('an allowed call runs without an approval', async () => {
   expect(runs).toEqual([
     {
       parameters: call(),
-      run: { approvalId: null, actionHash: computeActionHash(asked), edited: false, signal: undefined },
+      run: {
+        runId: 'dec_1',
+        decisionId: 'dec_1',
+        approvalId: null,
+        actionHash: computeActionHash(asked),
+        edited: false,
+        signal: undefined,
+      },
     },
   ]);
   expect(peer.received.map(({ path }) => path)).toEqual(['/v1/authorize']);
@@ -90,7 +97,12 @@ test('an approved call is consumed with hash, token and binding, runs once, and 
   const { refund, runs } = await guard();
   expect(await refund(call())).toBe('refunded 9000');
   expect(runs).toHaveLength(1);
-  expect(runs[0]?.run).toMatchObject({ approvalId: APPROVAL_ID, edited: false });
+  expect(runs[0]?.run).toMatchObject({
+    runId: APPROVAL_ID,
+    decisionId: 'dec_1',
+    approvalId: APPROVAL_ID,
+    edited: false,
+  });
   expect(peer.to('/consume').map(({ body }) => body)).toEqual([
     {
       action_hash: computeActionHash(asked),

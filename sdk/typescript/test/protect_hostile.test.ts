@@ -59,6 +59,7 @@ const lies: [name: string, answer: Answer, code: string][] = [
   ['allow, as a dry run', onAuthorize({ decision: 'allow', dry_run: true }), 'integrity'],
   ['an unknown decision', onAuthorize({ decision: 'allow_once' }), 'integrity'],
   ['a decision that is no text', onAuthorize({ decision: true }), 'integrity'],
+  ['an allow of no decision on record', onAuthorize({ decision: 'allow', decision_id: null }), 'integrity'],
   ['no decision', onAuthorize({ decision: undefined }), 'integrity'],
   ['require_approval without an approval', onAuthorize({ approval: null }), 'integrity'],
   [
@@ -76,7 +77,6 @@ const lies: [name: string, answer: Answer, code: string][] = [
     onGet({ ...edited(swapped), edited: false }),
     'integrity',
   ],
-  ['an edit that changed nothing', onGet({ edited: true }), 'integrity'],
   ['a tool call without parameters', onGet({ tool_call: { ...asked, parameters: null } }), 'integrity'],
   [
     'a consume under another hash',
@@ -142,6 +142,17 @@ test('an edited action that is not what was hashed for approval is not even cons
   expect(error).toMatchObject({ code: 'integrity' });
   expect(runs).toEqual([]);
   expect(peer.to('/consume')).toHaveLength(0);
+});
+
+test('an edit that changed nothing, or was edited back, runs what was asked for', async () => {
+  const { error, runs } = await play(onGet({ edited: true, version: 3 }));
+  expect(error).toBeUndefined();
+  expect(runs).toEqual([{ amount: 9000 }]);
+});
+
+test('the replay of a consume that somebody on the way sent twice is reported as unknown', async () => {
+  await play(onConsume(() => consumeAnswer(asked, { replayed: true })));
+  expect(peer.to('/outcome').map(({ body }) => body)).toEqual([{ outcome: 'unknown', effect: 'unknown' }]);
 });
 
 test('a consume that was refused afterwards is reported as without effect', async () => {

@@ -21,11 +21,12 @@ const spec = {
 /** A guarded refund in a process of its own, as far as memory goes, and what it ran on. */
 function guard(changes: object = {}) {
   const runs: Refund[] = [];
-  const refund = clientOf(peer).protect(
-    { ...spec, ...changes },
-    (parameters: Refund) => void runs.push(parameters),
-  );
-  return { refund, runs };
+  const runIds: string[] = [];
+  const refund = clientOf(peer).protect({ ...spec, ...changes }, (parameters: Refund, { runId }) => {
+    runs.push(parameters);
+    runIds.push(runId);
+  });
+  return { refund, runs, runIds };
 }
 
 /** A call that was left pending, as the JSON that was stored of it. */
@@ -42,8 +43,9 @@ async function leavePending(): Promise<PendingApproval> {
 
 test('a pending call is taken up from its JSON by another client, and runs what was asked', async () => {
   const stored = await leavePending();
-  const { refund, runs } = guard();
+  const { refund, runs, runIds } = guard();
   await refund.resume(stored);
+  expect(runIds).toEqual([APPROVAL_ID]);
   expect(runs).toEqual([{ charge: 'ch_1', amount: 9000 }]);
   expect(peer.to('/authorize')).toHaveLength(1);
   expect(peer.to('/consume')).toHaveLength(1);
@@ -92,10 +94,18 @@ describe('resume refuses, before anything is asked or run', () => {
     expect(peer.received).toHaveLength(sent);
   });
 
-  test('what is no pending approval', async () => {
+  test('what is no pending approval, without repeating it', async () => {
+    const { canonical_action } = await leavePending();
+    const message = 'what is resumed is not a pending approval. Pass the `PendingError` or its parsed JSON';
+    const text = JSON.stringify({ canonical_action });
+    for (const other of [text, null, undefined, 7, [], { canonical_action }, { toJSON: () => null }]) {
+      await expect(guard().refund.resume(other as never)).rejects.toThrow(new TypeError(message));
+    }
+  });
+
+  test('an id that is none', async () => {
     const stored = await leavePending();
     const { refund } = guard();
-    await expect(refund.resume({} as never)).rejects.toThrow(TypeError);
     await expect(refund.resume({ ...stored, approval_id: '../keys' })).rejects.toThrow(TypeError);
   });
 });

@@ -200,6 +200,17 @@ test('a full page of approvals with many parameters is read', async () => {
   expect((await clientOf(peer).listApprovals({ limit: 200 })).items).toHaveLength(3);
 });
 
+test('each change can be bound to the version that was seen', async () => {
+  peer = await startPeer();
+  const aegis = clientOf(peer);
+  const seen = { ifMatchVersion: 2 };
+  await aegis.approve(APPROVAL_ID, {}, seen);
+  await aegis.reject(APPROVAL_ID, {}, seen);
+  await aegis.edit(APPROVAL_ID, { tool_call: call }, seen);
+  await aegis.cancel(APPROVAL_ID, {}, seen);
+  expect(peer.received.map(({ headers }) => headers['if-match'])).toEqual(Array(4).fill('"2"'));
+});
+
 test('an id that would change the path is refused before anything is sent', async () => {
   peer = await startPeer();
   const aegis = clientOf(peer);

@@ -120,6 +120,30 @@ test('an edited call runs the edited parameters, once another person has approve
   expect(runs).toEqual([usd(6000)]);
 });
 
+test('a call that was edited and edited back runs what it asked for', async () => {
+  const { refund, runs } = guard();
+  const { id, end } = await startCall((onPending) => refund(usd(9000), { onPending }));
+  const { tool_call } = await read(id);
+  const first = await approver.edit(id, { tool_call: { ...tool_call, parameters: usd(6000) } });
+  const back = await approver.edit(id, { tool_call }, { ifMatchVersion: first.version });
+  expect(back).toMatchObject({ edited: true, action_hash: back.original_action_hash });
+  await approver2.approve(id, {}, { ifMatchVersion: back.version });
+  expect(await end).toBe('refunded 9000');
+  expect(runs).toEqual([usd(9000)]);
+});
+
+test('what was edited since it was seen is neither rejected nor cancelled', async () => {
+  const { aegis, refund } = guard();
+  const { id, end } = await startCall((onPending) => refund(usd(9000), { onPending }));
+  const { tool_call, version } = await read(id);
+  await approver.edit(id, { tool_call: { ...tool_call, parameters: usd(6000) } });
+  const stale = { problem: { code: 'stale_version' } };
+  await expect(approver2.reject(id, {}, { ifMatchVersion: version })).rejects.toMatchObject(stale);
+  await expect(aegis.cancel(id, {}, { ifMatchVersion: version })).rejects.toMatchObject(stale);
+  await aegis.cancel(id, {}, { ifMatchVersion: version + 1 });
+  expect(await end).toMatchObject({ code: 'cancelled' });
+});
+
 test('where edits are refused, an edited and approved call is cancelled and does not run', async () => {
   const { refund, runs } = guard();
   const { id, end } = await startCall((onPending) => refund(usd(9000), { onPending, onEdited: 'refuse' }));
