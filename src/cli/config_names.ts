@@ -1,3 +1,5 @@
+import { findNearestName } from '../core/nearest_name.ts';
+
 /** Every variable that the service reads (wire contract, "Starting it"). */
 export const VARIABLES = [
   'PORT',
@@ -42,22 +44,5 @@ export function findUnknownName(names: readonly string[]): string | undefined {
 
 /** The variable nearest to a name, by edits of single characters; undefined when none is near. */
 export function suggestName(name: string): VariableName | undefined {
-  const [nearest] = VARIABLES.map((candidate) => ({ candidate, edits: countEdits(name, candidate) })).sort(
-    (left, right) => left.edits - right.edits,
-  );
-  return nearest !== undefined && nearest.edits <= SLIPS_MAX ? nearest.candidate : undefined;
-}
-
-/** Levenshtein distance, one row at a time. */
-function countEdits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [above, letter] of [...from].entries()) {
-    const next = [above + 1];
-    for (const [index, other] of [...to].entries()) {
-      const replaced = (row[index] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+  return findNearestName(name, VARIABLES, SLIPS_MAX);
 }

@@ -1,9 +1,10 @@
+import { OperatorError } from '../core/operator_error.ts';
 import type { VariableName } from './config_names.ts';
 
-/** The environment does not make a configuration. The message is one line that names the variable at fault. */
-export class ConfigError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
+/** The environment does not make a configuration. The message names the variable at fault. */
+export class ConfigError extends OperatorError {
+  constructor(message: string) {
+    super(message);
     this.name = 'ConfigError';
   }
 }

@@ -1,9 +1,6 @@
 import { OperatorError } from '../core/operator_error.ts';
 import { PolicySetError } from '../policy/policy_set_error.ts';
-import { EmbeddedPostgresError } from '../storage/embedded/embedded_postgres.ts';
-import { ConfigError, oneLine } from './config_values.ts';
-
-const EXPECTED = [OperatorError, ConfigError, EmbeddedPostgresError, PolicySetError] as const;
+import { oneLine } from './config_values.ts';
 
 /** Whether the file system refused: node's own message then names the file and the trouble. */
 function isFileTrouble(error: Error): boolean {
@@ -16,7 +13,7 @@ function isFileTrouble(error: Error): boolean {
  */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (EXPECTED.some((kind) => error instanceof kind)) return error.message;
+  if (error instanceof OperatorError || error instanceof PolicySetError) return error.message;
   return isFileTrouble(error)
     ? `${oneLine(error.message)}. Correct the path or its permissions`
     : (error.stack ?? error.message);

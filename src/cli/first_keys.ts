@@ -6,7 +6,7 @@ import { NO_LIMITS } from '../operations/create_key.ts';
 import type { Deps } from '../operations/deps.ts';
 import { makeToken } from '../operations/make_token.ts';
 import type { Database } from '../storage/database.ts';
-import { createFirstKeys, ensureBootstrapKey } from '../storage/first_keys.ts';
+import { createFirstKeys, type EnsuredBootstrapKey, ensureBootstrapKey } from '../storage/first_keys.ts';
 
 /** The tenant of a service that has only one. */
 export const DEFAULT_TENANT = 'default';
@@ -81,7 +81,7 @@ export function makeBootstrapKey(
   database: Database,
   maker: TokenMaker,
   token: string,
-): Promise<'stands' | 'revoked'> {
+): Promise<EnsuredBootstrapKey> {
   const of = { principal: 'operator-1', roles: ['operator', 'platform'] as NewKey['roles'], groups: [] };
   const made = { keyId: maker.newUuid(), tokenHash: sha256Hex(token) };
   return ensureBootstrapKey(database, toNewKey(of, made, 'bootstrap'));

@@ -20,6 +20,9 @@ import { newSecret } from './secrets.ts';
 export const KEYS_USAGE =
   'aegis keys create --principal NAME --role ROLE [--role …] [--group GROUP …] [--owner NAME] [--tenant ID]';
 
+/** `platform` is never granted: the first start alone makes a key with it. */
+const GRANTED_ROLES: readonly string[] = ROLES.filter((role) => role !== 'platform');
+
 interface KeyArguments {
   principal: string;
   roles: Role[];
@@ -59,9 +62,9 @@ function parseOptions(args: string[]) {
 function parseKeyArguments(args: string[]): KeyArguments {
   const values = parseOptions(args);
   const roles = values.role ?? [];
-  const unknown = roles.find((role) => !(ROLES as readonly string[]).includes(role));
+  const unknown = roles.find((role) => !GRANTED_ROLES.includes(role));
   if (roles.length === 0 || unknown !== undefined) {
-    throw new OperatorError(`\`--role\` needs one of ${ROLES.join(', ')}. Usage: ${KEYS_USAGE}`);
+    throw new OperatorError(`\`--role\` needs one of ${GRANTED_ROLES.join(', ')}. Usage: ${KEYS_USAGE}`);
   }
   if (values.group?.some((group) => !GROUP_NAME.test(group)) === true) {
     throw new OperatorError(

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { v7 as newUuid } from 'uuid';
@@ -116,11 +117,16 @@ function createDeps(
 }
 
 /** Makes the keys a first start needs, or the one the configuration gives. */
-async function makeKeys({ config, log }: ServiceOptions, database: Database): Promise<Service['firstKeys']> {
+async function makeKeys(
+  { config, log }: ServiceOptions,
+  database: Database,
+  signals: SignalHub,
+): Promise<Service['firstKeys']> {
   const maker = { newUuid, newSecret };
   if (config.bootstrapOperatorKey === undefined) return makeFirstKeys(database, maker, config.dataDir);
   const bootstrap = await makeBootstrapKey(database, maker, config.bootstrapOperatorKey);
-  if (bootstrap === 'revoked') {
+  signals.publish(bootstrap.changed);
+  if (bootstrap.state === 'revoked') {
     log.warn({}, 'the key in AEGIS_BOOTSTRAP_OPERATOR_KEY was revoked and stays revoked. Set another value');
   }
   return undefined;
@@ -161,6 +167,8 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
   teardown.add(signals.close);
   teardown.add(startHousekeeping(database, log));
   const stopping = new AbortController();
+  // Each open wait listens, and takes its listener away again: many are no leak to warn of.
+  setMaxListeners(0, stopping.signal);
   const metrics = createMetrics();
   const app = createApp({
     deps: createDeps(config, database, policy, signals, metrics),
@@ -177,7 +185,7 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
   teardown.add(server.close);
   teardown.add(async () => stopping.abort());
   // Last: keys made by a start that then fails, for instance because the port is taken, would never be shown.
-  const firstKeys = await makeKeys(options, database);
+  const firstKeys = await makeKeys(options, database, signals);
   return { url: server.url, firstKeys };
 }
 

@@ -35,6 +35,11 @@ export function idempotencyInFlight(): Fault {
   );
 }
 
+/** The rules that decide now are not those loaded in this process: no cached rule decides. */
+export function revisionNotLoaded(): Fault {
+  return unavailable(new Error('the active policy revision is not the one loaded here'));
+}
+
 /** A dependency does not answer, or not yet; nothing has changed. `cause` is for the log. */
 export function unavailable(cause: unknown): Fault {
   return new Fault('unavailable', 'the service cannot answer now. Try again', {

@@ -9,8 +9,3 @@ export type Sha256Hex = string & { readonly [sha256Hex_]: true };
 export function sha256Hex(data: string | Uint8Array): Sha256Hex {
   return createHash('sha256').update(data).digest('hex') as Sha256Hex;
 }
-
-/** Whether a text is written as a SHA-256 is here: 64 characters of `0-9a-f`. */
-export function isSha256Hex(text: string): text is Sha256Hex {
-  return /^[0-9a-f]{64}$/.test(text);
-}

@@ -1,7 +1,7 @@
 /** Code points a tool's or an action's normal form may have. */
 export const IDENTIFIER_CHARACTERS_MAX = 128;
 /** UTF-16 code units of the text as sent: 128 four-byte characters, each byte escaped, and some space around. */
-const RAW_LENGTH_MAX = 2_048;
+export const RAW_IDENTIFIER_MAX = 2_048;
 
 /**
  * Characters an identifier may not have: control, format (bidi and zero-width ones), unassigned, surrogate and
@@ -22,7 +22,7 @@ export type NormalIdentifier = { kind: 'normal'; normal: string } | { kind: 'ref
  * form that is empty or longer than 128 code points. A normal form is its own normal form.
  */
 export function normalizeIdentifier(raw: string): NormalIdentifier {
-  if (raw.length > RAW_LENGTH_MAX) {
+  if (raw.length > RAW_IDENTIFIER_MAX) {
     return refuse('is too long');
   }
   if (FORBIDDEN.test(raw)) {
@@ -64,18 +64,19 @@ export function findUnsafeText(text: string): UnsafeText | undefined {
   return /\p{Surrogate}/u.test(text) ? 'lone_surrogate' : undefined;
 }
 
-/** A principal: 1 to 128 of `[A-Za-z0-9._@:-]`, in lower case, in which principals are compared; else undefined. */
+/** A principal as sent. */
+export const PRINCIPAL_NAME = /^[A-Za-z0-9._@:-]{1,128}$/;
+
+/** A principal in lower case, in which principals are compared; undefined for what is none. */
 export function parsePrincipal(raw: string): string | undefined {
-  return /^[A-Za-z0-9._@:-]{1,128}$/.test(raw) ? raw.toLowerCase() : undefined;
+  return PRINCIPAL_NAME.test(raw) ? raw.toLowerCase() : undefined;
 }
 
 /** A group that a principal is in: 1 to 64 of a principal's characters. */
 export const GROUP_NAME = /^[A-Za-z0-9._@:-]{1,64}$/;
 
-/** Whether a text can name a tenant. */
-export function isTenantId(text: string): boolean {
-  return /^[a-z0-9-]{1,63}$/.test(text);
-}
+/** What can name a tenant. */
+export const TENANT_ID = /^[a-z0-9-]{1,63}$/;
 
 function refuse(reason: string): NormalIdentifier {
   return { kind: 'refused', reason };

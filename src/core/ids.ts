@@ -18,7 +18,10 @@ export type Uuid = string & { readonly [uuid_]: true };
 /** An id as on the wire: the prefix of its kind and a UUIDv7. */
 export type Id<Kind extends IdKind> = `${(typeof ID_PREFIXES)[Kind]}${Uuid}`;
 
-const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+/** The pattern of a UUIDv7 in that form, to be anchored. */
+export const UUID_V7_PATTERN = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+
+const UUID_V7 = new RegExp(`^${UUID_V7_PATTERN}$`);
 
 /** Whether a text is a UUIDv7 in the one form used here: version nibble 7, variant 10, lower case. */
 export function isUuidV7(text: string): text is Uuid {

@@ -5,7 +5,8 @@ import type { FaultCode } from './fault.ts';
 import type { AskTerms, Decision, Denial, PolicySet, Scope } from './policy.ts';
 
 // What the operations need of the outside. Ids are UUIDs without their prefix. Unless said, a store that cannot
-// answer (down, lock not had within 2 s) makes every method throw Fault `unavailable`, and nothing has changed.
+// answer (down, silent, lock not had within 2 s) makes every method throw Fault `unavailable`, and nothing has
+// changed, unless it was the answer to the very commit that was lost.
 
 /** The policy set this process has loaded. Writing statements check its revision against the tenant's. */
 export interface PolicySource {
@@ -66,13 +67,18 @@ export interface KeyStore {
 }
 
 export interface TenantStore {
-  /** Makes a tenant and its first operator key. @throws Fault `tenant_exists`. */
+  /**
+   * Makes a tenant and its first operator key, under the maker's active revision.
+   * @throws Fault `tenant_exists`; `unavailable` unless `policyRevision`, the one loaded here, is that.
+   */
   createTenant(
     tenantId: string,
-    activeRevision: string,
+    policyRevision: string,
     operatorKey: NewKey,
-    makerKeyId: string,
+    maker: { tenantId: string; keyId: string },
   ): Promise<void>;
+  /** The revision that decides for a tenant now. */
+  readActiveRevision(tenantId: string): Promise<string>;
 }
 
 export interface DecisionRecord {
@@ -105,7 +111,7 @@ export interface IdempotentAnswer {
 export interface DecisionStore {
   /**
    * Makes a decision durable, on condition that the asking key stands and `decision.policyRevision` is the
-   * tenant's active one. Undefined when the revision has moved: evaluate again.
+   * tenant's active one, else `revision_moved`: evaluate again.
    * @throws Fault `unauthenticated`, `agent_frozen`.
    */
   recordDecision(record: DecisionRecord): Promise<'recorded' | 'revision_moved'>;
@@ -128,19 +134,25 @@ export interface IdempotencyClaim {
   key: string;
   /** Digest of the canonical body. */
   fingerprint: string;
-  /** Digest of what else the answer rests on: active revision, context as used, the agent's standing. */
+  /** Digest of what else the answer rests on: revision, context as used, the agent's standing. */
   standing: string;
+  /** The revision loaded here: the claim, and the replay of an answer, hold only while it is the active one. */
+  policyRevision: string;
   leaseId: string;
 }
 
 export interface IdempotencyStore {
   /**
    * Claims the key for 60 seconds, in one statement, or says what stands in the way: an answer to replay, another
-   * request in flight, another body under the same key.
+   * request in flight, another body under the same key, another active revision.
    */
   claim(
     claim: IdempotencyClaim,
-  ): Promise<{ kind: 'claimed' } | { kind: 'replay'; answer: string } | { kind: 'in_flight' | 'reused' }>;
+  ): Promise<
+    | { kind: 'claimed' }
+    | { kind: 'replay'; answer: string }
+    | { kind: 'in_flight' | 'reused' | 'revision_moved' }
+  >;
   /** Keeps an answer that no decision row goes with (a dry run). */
   keep(claim: IdempotencyClaim, answer: string): Promise<void>;
   /** Gives a claim up after a failure, so that a retry need not wait for its lease. */

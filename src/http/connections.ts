@@ -23,6 +23,8 @@ export class Connections {
 
   /** Starts to follow a connection; forgets it when it closes. */
   add(socket: Socket): void {
+    // node takes its own listener away before it emits `connect`; a reset without any would end the process.
+    socket.on('error', () => undefined);
     lingerOnClose(socket, this.#lingerMs);
     this.#latest.set(socket, undefined);
     socket.once('close', () => this.#latest.delete(socket));

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { Caller } from '../core/caller.ts';
 import { agentFrozen } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
-import { guardAttempts, guardAttemptsInStatement } from '../operations/attempts.ts';
+import { guardAttempts, guardConsumeAttempts } from '../operations/attempts.ts';
 import type { Deps } from '../operations/deps.ts';
 import { authenticate } from './authenticate.ts';
 import { type Cidr, clientAddress } from './client_address.ts';
@@ -40,11 +40,33 @@ async function readBody(c: HonoContext, route: AnyRoute): Promise<{ raw: unknown
   return { raw, parsed: route.body.parse(raw === undefined ? {} : raw) };
 }
 
+/**
+ * A signal that aborts with any of its sources, until it is released. `AbortSignal.any` would not do: on Node 20 a
+ * source that lives as long as the service keeps each signal made of it.
+ */
+function createEnding(sources: () => AbortSignal[]): { signal: () => AbortSignal; release: () => void } {
+  const ending = new AbortController();
+  const abort = (): void => ending.abort();
+  let followed: AbortSignal[] = [];
+  return {
+    signal: () => {
+      followed = sources();
+      for (const source of followed) source.addEventListener('abort', abort);
+      if (followed.some((source) => source.aborted)) abort();
+      return ending.signal;
+    },
+    release: () => {
+      for (const source of followed) source.removeEventListener('abort', abort);
+    },
+  };
+}
+
 /** Reads and checks what was sent, then runs the route's handler. */
 async function handle(c: HonoContext, route: AnyRoute, options: PipelineOptions, caller: Caller) {
   const body = await readBody(c, route);
   const query = readQuery(c.req.url, route.query);
-  return route.handle({
+  const ending = createEnding(() => [c.req.raw.signal, options.stopping]);
+  const answer = route.handle({
     deps: options.deps,
     caller,
     id: c.req.param('id') ?? '',
@@ -52,8 +74,9 @@ async function handle(c: HonoContext, route: AnyRoute, options: PipelineOptions,
     body: body.parsed as never,
     rawBody: body.raw,
     header: (name) => c.req.header(name),
-    signal: () => AbortSignal.any([c.req.raw.signal, options.stopping]),
+    signal: ending.signal,
   });
+  return answer.finally(ending.release);
 }
 
 /** Runs the handler under the attempt counter of the approval that the path names. */
@@ -65,7 +88,7 @@ function handleCounted(
 ): Promise<RouteAnswer> {
   const run = () => handle(c, route, options, caller);
   if (route.attempts === undefined) return run();
-  const guard = route.attempts === 'read first' ? guardAttempts : guardAttemptsInStatement;
+  const guard = route.attempts === 'read first' ? guardAttempts : guardConsumeAttempts;
   return guard(options.deps, caller, c.req.param('id') ?? '', run);
 }
 

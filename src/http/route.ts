@@ -15,12 +15,15 @@ export interface RouteInput<Body, Query> {
   /** The path's `:id`; `''` for a path without one. */
   id: string;
   query: Query;
-  /** The checked body, read on demand: a handler that counts attempts reads it under the counter. */
+  /** The checked body: read before the handler runs and, where attempts are counted, under the counter. */
   body: Body;
   /** The body as the strict reader gave it, before any check. */
   rawBody: unknown;
   header: (name: RouteHeader) => string | undefined;
-  /** Aborts when the client has gone or the service stops; made on demand, since most calls end at once. */
+  /**
+   * Aborts when the client has gone or the service stops, until the handler has ended; made on demand, since most
+   * calls end at once.
+   */
   signal: () => AbortSignal;
 }
 

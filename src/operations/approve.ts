@@ -56,13 +56,15 @@ function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: Approv
   assertActionHash(approval, input.actionHash);
   const drift = examineDrift(deps, locked);
   if (drift.kind === 'voided') return drift.changes;
-  if (approval.votes.some((vote) => vote.approver === caller.principal)) return drift.changes;
-  const { requirements } = drift.terms;
+  const { requirements, votes } = drift.approval;
+  // Other rules may ask for fewer votes than were cast: then any further one completes the approval.
+  const wereMet = areRequirementsMet(requirements, votes);
+  if (!wereMet && votes.some((vote) => vote.approver === caller.principal)) return drift.changes;
   assertSignable(requirements);
-  assertPermitted(deps, approval, 'approve', caller, drift.terms);
+  assertPermitted(deps, drift.approval, 'approve', caller);
   const vote = { approver: caller.principal, groups: caller.groups };
-  assertFillsPlace(requirements, approval.votes, vote);
-  const met = areRequirementsMet(requirements, [...approval.votes, vote]);
+  if (!wereMet) assertFillsPlace(requirements, votes, vote);
+  const met = wereMet || areRequirementsMet(requirements, [...votes, vote]);
   return [
     ...drift.changes,
     {

@@ -52,10 +52,10 @@ export async function guardAttempts<T>(
 }
 
 /**
- * The same for a call whose own statement tests the counter, as consume's does: the counter is read only once the
- * call has failed, and then says first whether the attempt should have been looked at at all.
+ * The same for consume, whose own statement tests the counter: it is read only once the call has failed, and then
+ * says first whether the attempt should have been looked at at all. Counts what is refused, as it is answered.
  */
-export async function guardAttemptsInStatement<T>(
+export async function guardConsumeAttempts<T>(
   deps: Deps,
   caller: Caller,
   id: string,
@@ -64,9 +64,19 @@ export async function guardAttemptsInStatement<T>(
   try {
     return await run();
   } catch (error) {
-    const attemptKey = computeAttemptKey(caller, id);
+    const refusal = await findRefusal(deps, computeAttemptKey(caller, id), error);
+    if (refusal instanceof Fault) deps.metrics.countConsumeRefused(refusal.code);
+    throw refusal;
+  }
+}
+
+/** What a failed consume is answered with: its own fault, unless the counter is full or cannot be read. */
+async function findRefusal(deps: Deps, attemptKey: string, error: unknown): Promise<unknown> {
+  try {
     await deps.throttle.assertAttemptsLeft(attemptKey);
     await countFailure(deps, attemptKey, error);
-    throw error;
+    return error;
+  } catch (refusal) {
+    return refusal;
   }
 }

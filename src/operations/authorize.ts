@@ -2,7 +2,7 @@ import type { DecisionContext, ToolCall } from '../core/action.ts';
 import type { Approval, ApprovalStatus } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
 import { canonicalAction } from '../core/canonical_action.ts';
-import { unavailable } from '../core/common_faults.ts';
+import { revisionNotLoaded } from '../core/common_faults.ts';
 import { sha256Hex } from '../core/digest.ts';
 import { type ContextClaims, limitContext } from '../core/effective_context.ts';
 import { Fault } from '../core/fault.ts';
@@ -138,6 +138,8 @@ async function decideOnce(
 ): Promise<AuthorizeAnswer | undefined> {
   const record = toRecord(deps, caller, call, decide(deps, caller, call));
   if (dryRun) {
+    const activeRevision = await deps.tenants.readActiveRevision(caller.tenantId);
+    if (activeRevision !== record.decision.policyRevision) return undefined;
     const answer = toAnswer(record, null, true);
     if (claim !== null) await deps.idempotency.keep(claim, JSON.stringify(answer));
     return answer;
@@ -168,7 +170,7 @@ async function decideDurably(
     deps.metrics.countDecision(answer.decision, dryRun);
     return answer;
   }
-  throw unavailable(new Error('the active policy revision is not the one loaded here'));
+  throw revisionNotLoaded();
 }
 
 /**

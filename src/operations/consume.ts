@@ -5,7 +5,6 @@ import {
   assertState,
   type Binding,
   STATE_TABLE,
-  stateFault,
 } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
 import { unavailable } from '../core/common_faults.ts';
@@ -77,16 +76,25 @@ function explainRefusal(approval: Approval, caller: Caller, input: ConsumeInput)
 
 /** Brings an approval decided under other rules up to the active ones. @throws Fault `policy_changed`. */
 async function settleDrift(deps: Deps, caller: Caller, approvalId: string): Promise<void> {
-  const after = await deps.approvals.transition(caller, approvalId, (locked) => {
+  let wasVoidedHere = false;
+  await deps.approvals.transition(caller, approvalId, (locked) => {
+    wasVoidedHere = false;
     const approval = assertReadable(locked?.approval, caller);
+    // Moved on meanwhile: the caller reads what became of it.
     if (locked === undefined || STATE_TABLE[approval.status].consume !== 'ok') return [];
-    return examineDrift(deps, locked).changes;
+    const drift = examineDrift(deps, locked);
+    wasVoidedHere = drift.kind === 'voided';
+    return drift.changes;
   });
-  if (after.status === 'voided' && after.voidReason === 'policy') throw policyChanged();
-  if (after.status !== 'approved') throw stateFault(after, 'approval_already_consumed');
+  if (wasVoidedHere) throw policyChanged();
 }
 
-async function consumeOrExplain(
+/**
+ * Spends an approved approval: of any number of calls, by any number of processes, one succeeds (SINGLE CONSUME).
+ * A wrong hash, binding or caller spends nothing. Runs under `guardConsumeAttempts`.
+ * @throws Fault in the contract's order of checks.
+ */
+export async function consume(
   deps: Deps,
   caller: Caller,
   id: string,
@@ -135,23 +143,4 @@ function toReplay(approval: Approval): ConsumeAnswer {
     consumedAt: approval.consumedAt ?? approval.readAt,
     replayed: true,
   };
-}
-
-/**
- * Spends an approved approval: of any number of calls, by any number of processes, one succeeds (SINGLE CONSUME).
- * A wrong hash, binding or caller spends nothing. Runs under `guardAttemptsInStatement`.
- * @throws Fault in the contract's order of checks.
- */
-export async function consume(
-  deps: Deps,
-  caller: Caller,
-  id: string,
-  input: ConsumeInput,
-): Promise<ConsumeAnswer> {
-  try {
-    return await consumeOrExplain(deps, caller, id, input);
-  } catch (error) {
-    if (error instanceof Fault) deps.metrics.countConsumeRefused(error.code);
-    throw error;
-  }
 }

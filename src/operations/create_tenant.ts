@@ -32,6 +32,6 @@ export async function createTenant(
     expiresAt: null,
     origin: 'api',
   };
-  await deps.tenants.createTenant(tenantId, deps.policy.current().revision, operatorKey, caller.keyId);
+  await deps.tenants.createTenant(tenantId, deps.policy.current().revision, operatorKey, caller);
   return { tenantId, keyId, token };
 }

@@ -1,17 +1,16 @@
 import type { Approval } from '../core/approval.ts';
 import { Fault } from '../core/fault.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
-import type { AskTerms } from '../core/policy.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { areRequirementsMet } from '../core/requirements.ts';
 import type { Deps } from './deps.ts';
-import { judgeApprover, redecide } from './redecide.ts';
+import { assertRevisionLoaded, judgeApprover, redecide } from './redecide.ts';
 import { termsOf } from './terms.ts';
 
+/** `approval` is as it stands under the active rules, once `changes` are written. */
 export type DriftVerdict =
-  | { kind: 'current'; terms: Pick<AskTerms, 'requirements' | 'selfApproval'>; changes: [] }
-  | { kind: 'revalidated'; terms: AskTerms; changes: [ApprovalChange] }
-  | { kind: 'voided'; changes: [ApprovalChange] };
+  | { kind: 'current' | 'revalidated'; approval: Approval; changes: ApprovalChange[] }
+  | { kind: 'voided'; changes: ApprovalChange[] };
 
 const VOIDED: DriftVerdict = { kind: 'voided', changes: [{ kind: 'void', voidReason: 'policy' }] };
 const MS_PER_SECOND = 1000;
@@ -22,14 +21,14 @@ export function shortenExpiry(from: Date, ttlSeconds: number | null, expiresAt: 
   return new Date(Math.min(expiresAt.getTime(), from.getTime() + ttlSeconds * MS_PER_SECOND));
 }
 
-/** Whether everyone whose vote counts may still approve on the new terms, and enough did if it is approved. */
-function doVotesHold(deps: Deps, approval: Approval, terms: AskTerms): boolean {
+/** Whether everyone whose vote counts may still approve, and enough did if it is approved. */
+function doVotesHold(deps: Deps, approval: Approval): boolean {
   const eligible = approval.votes.every((vote) => {
     const approver = { principal: vote.approver, groups: vote.groups, roles: ['approver'] as const };
-    return judgeApprover(deps, approval, 'approve', approver, terms).kind === 'permitted';
+    return judgeApprover(deps, approval, 'approve', approver).kind === 'permitted';
   });
-  if (!eligible || terms.requirements.signature !== 'none') return false;
-  return approval.status === 'pending' || areRequirementsMet(terms.requirements, approval.votes);
+  if (!eligible || approval.requirements.signature !== 'none') return false;
+  return approval.status === 'pending' || areRequirementsMet(approval.requirements, approval.votes);
 }
 
 /**
@@ -40,15 +39,17 @@ function doVotesHold(deps: Deps, approval: Approval, terms: AskTerms): boolean {
  */
 export function examineDrift(deps: Deps, locked: LockedApproval): DriftVerdict {
   const { approval } = locked;
-  if (approval.policyRevision === locked.activeRevision) {
-    return { kind: 'current', terms: approval, changes: [] };
-  }
+  assertRevisionLoaded(deps, locked);
+  if (approval.policyRevision === locked.activeRevision) return { kind: 'current', approval, changes: [] };
   const decision = redecide(deps, locked, parseToolCall(approval.canonicalAction));
   const terms = termsOf(decision);
   if (deps.settings.policyDrift === 'strict' || terms === undefined) return VOIDED;
   const expiresAt = shortenExpiry(approval.createdAt, terms.ttlSeconds, approval.expiresAt);
-  if (expiresAt <= approval.readAt || !doVotesHold(deps, approval, terms)) return VOIDED;
-  return { kind: 'revalidated', terms, changes: [{ kind: 'revalidate', terms, decision, expiresAt }] };
+  const { requirements, selfApproval } = terms;
+  const renewed = { ...approval, requirements, selfApproval, resolved: decision.resolved };
+  if (expiresAt <= approval.readAt || !doVotesHold(deps, renewed)) return VOIDED;
+  const changes: ApprovalChange[] = [{ kind: 'revalidate', terms, decision, expiresAt }];
+  return { kind: 'revalidated', approval: renewed, changes };
 }
 
 /** The fault for an approval that this very call found drifted and voided. */

@@ -13,12 +13,21 @@ export interface WaitInput {
 }
 
 const MS_PER_SECOND = 1000;
-/** The database's clock may be behind ours: look again this much later when it has not yet expired there. */
-const CLOCK_SLACK_MS = 25;
+/** Looks again no sooner than this: what is about to expire must have done so, even where a timer is early. */
+const EXPIRY_SLACK_MS = 25;
 
 /** Reads an approval. @throws Fault `not_found`. */
 export function getApproval(deps: Deps, caller: Caller, id: string): Promise<Approval> {
   return getReadable(deps, caller, id);
+}
+
+/**
+ * When an instant of the database's clock comes by ours, in milliseconds; null never comes. `readAt` is the
+ * database's now, so that it does not matter how far the clocks are apart.
+ */
+function toOurClock(at: Date | null, readAt: Date, now: number): number {
+  if (at === null) return Number.POSITIVE_INFINITY;
+  return now + Math.max(at.getTime() - readAt.getTime(), EXPIRY_SLACK_MS);
 }
 
 /**
@@ -41,9 +50,10 @@ export async function waitForApproval(
       const now = deps.now().getTime();
       const moved = input.knownVersion !== undefined && approval.version !== input.knownVersion;
       if (approval.status !== 'pending' || moved || now >= deadline || input.signal.aborted) return approval;
-      const expiry = Math.max(approval.expiresAt.getTime(), now + CLOCK_SLACK_MS);
-      const keyExpiry = caller.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
-      await subscription.next(new Date(Math.min(deadline, expiry, keyExpiry)), input.signal);
+      const expiries = [approval.expiresAt, caller.expiresAt].map((at) =>
+        toOurClock(at, approval.readAt, now),
+      );
+      await subscription.next(new Date(Math.min(deadline, ...expiries)), input.signal);
       await deps.keys.assertStands(caller.keyId);
     }
   } finally {

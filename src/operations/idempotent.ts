@@ -1,7 +1,7 @@
 import type { DecisionContext } from '../core/action.ts';
 import type { Caller } from '../core/caller.ts';
 import { canonicalize } from '../core/canonical_json.ts';
-import { idempotencyInFlight } from '../core/common_faults.ts';
+import { idempotencyInFlight, revisionNotLoaded } from '../core/common_faults.ts';
 import { sha256Hex } from '../core/digest.ts';
 import { Fault } from '../core/fault.ts';
 import type { IdempotencyClaim } from '../core/ports.ts';
@@ -13,10 +13,10 @@ const ROUTE = 'POST /v1/authorize';
  * What an answer rests on beside the request itself. Where it has changed, a repeat is decided anew under the
  * same key (NO SILENT DRIFT): the context as used stands for the key's limits.
  */
-function computeStanding(deps: Deps, caller: Caller, context: DecisionContext): string {
+function computeStanding(caller: Caller, context: DecisionContext, policyRevision: string): string {
   return sha256Hex(
     canonicalize({
-      policy_revision: deps.policy.current().revision,
+      policy_revision: policyRevision,
       context: { ...context },
       groups: [...caller.groups],
       owner: caller.owner,
@@ -37,17 +37,20 @@ export async function claimAnswer<Answer>(
   idempotency: { key: string; fingerprint: string },
   decide: (claim: IdempotencyClaim) => Promise<Answer>,
 ): Promise<{ answer: Answer; replayed: boolean }> {
+  const policyRevision = deps.policy.current().revision;
   const claim: IdempotencyClaim = {
     tenantId: caller.tenantId,
     principal: caller.principal,
     route: ROUTE,
     key: idempotency.key,
     fingerprint: idempotency.fingerprint,
-    standing: computeStanding(deps, caller, context),
+    standing: computeStanding(caller, context, policyRevision),
+    policyRevision,
     leaseId: deps.newUuid(),
   };
   const outcome = await deps.idempotency.claim(claim);
   if (outcome.kind === 'replay') return { answer: JSON.parse(outcome.answer) as Answer, replayed: true };
+  if (outcome.kind === 'revision_moved') throw revisionNotLoaded();
   if (outcome.kind === 'reused') {
     throw new Fault(
       'idempotency_key_reused',

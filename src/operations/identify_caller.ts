@@ -4,8 +4,8 @@ import { sha256Hex } from '../core/digest.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * The caller behind a bearer token; undefined for a request without one. Requests without a valid credential count
- * against their address, and past its limit are refused for that alone; a valid credential is served from any
+ * The caller behind a bearer token; a request without one has `token` undefined. Requests without a valid credential
+ * count against their address, and past its limit are refused for that alone; a valid credential is served from any
  * address.
  * @throws Fault `unauthenticated`, `throttled`.
  */

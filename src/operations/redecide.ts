@@ -1,29 +1,25 @@
 import type { ToolCall } from '../core/action.ts';
 import { type Approval, editorsOf } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
-import { unavailable } from '../core/common_faults.ts';
+import { revisionNotLoaded } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
-import type {
-  ApproverAction,
-  ApproverDecision,
-  Decision,
-  Requirements,
-  SelfApproval,
-} from '../core/policy.ts';
+import type { ApproverAction, ApproverDecision, Decision } from '../core/policy.ts';
 import type { LockedApproval } from '../core/ports.ts';
 import type { Deps } from './deps.ts';
 
+/** @throws Fault `unavailable` unless the set loaded here is the tenant's active one. */
+export function assertRevisionLoaded(deps: Deps, locked: LockedApproval): void {
+  if (deps.policy.current().revision !== locked.activeRevision) throw revisionNotLoaded();
+}
+
 /**
  * Decides an action of a locked approval anew, under its stored context.
- * @throws Fault `unavailable` when the set loaded here is not the tenant's active one: no cached rule decides.
+ * @throws Fault `unavailable` when the set loaded here is not the tenant's active one.
  */
 export function redecide(deps: Deps, locked: LockedApproval, toolCall: ToolCall): Decision {
-  const policy = deps.policy.current();
-  if (policy.revision !== locked.activeRevision) {
-    throw unavailable(new Error('the active policy revision is not the one loaded here'));
-  }
+  assertRevisionLoaded(deps, locked);
   const { approval, agentGroups } = locked;
-  return policy.decide({
+  return deps.policy.current().decide({
     agent: { principal: approval.agent, groups: agentGroups, owner: approval.owner },
     toolCall,
     context: approval.context,
@@ -31,13 +27,12 @@ export function redecide(deps: Deps, locked: LockedApproval, toolCall: ToolCall)
   });
 }
 
-/** Asks policy whether a principal may do something to an approval on the given terms. */
+/** Asks policy whether a principal may do something to an approval, on the terms it has. */
 export function judgeApprover(
   deps: Deps,
   approval: Approval,
   action: ApproverAction,
   approver: { principal: string; groups: readonly string[]; roles: Caller['roles'] },
-  terms: { requirements: Requirements; selfApproval: readonly SelfApproval[] },
 ): ApproverDecision {
   return deps.policy.current().judgeApprover({
     action,
@@ -49,8 +44,8 @@ export function judgeApprover(
       editors: editorsOf(approval),
       resolved: approval.resolved,
       environment: approval.context.environment,
-      requiredGroups: terms.requirements.groups,
-      selfApproval: terms.selfApproval,
+      requiredGroups: approval.requirements.groups,
+      selfApproval: approval.selfApproval,
       hasOwnVote: approval.votes.some((vote) => vote.approver === approver.principal),
     },
   });
@@ -62,8 +57,7 @@ export function assertPermitted(
   approval: Approval,
   action: ApproverAction,
   caller: Caller,
-  terms: { requirements: Requirements; selfApproval: readonly SelfApproval[] } = approval,
 ): void {
-  const judged = judgeApprover(deps, approval, action, caller, terms);
+  const judged = judgeApprover(deps, approval, action, caller);
   if (judged.kind === 'refused') throw new Fault(judged.code, judged.reason);
 }

@@ -1,3 +1,4 @@
+import { GROUP_NAME } from '../core/identifiers.ts';
 import type { Denial, Scope, SelfApproval } from '../core/policy.ts';
 import type { PolicyJson } from './cedar.ts';
 import { findForbiddenCharacter } from './policy_text.ts';
@@ -173,11 +174,7 @@ function splitGroups(value: string): string[] {
 function areGroups(value: string): boolean {
   const groups = splitGroups(value);
   const areDifferent = new Set(groups).size === groups.length;
-  return (
-    areDifferent &&
-    groups.length <= VOTES_MAX &&
-    groups.every((name) => /^[A-Za-z0-9._@:-]{1,128}$/.test(name))
-  );
+  return areDifferent && groups.length <= VOTES_MAX && groups.every((name) => GROUP_NAME.test(name));
 }
 
 function isText(value: string): boolean {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../core/json.ts';
+import { RESERVED_MEMBERS } from '../core/json_rules.ts';
 import type { CedarValueJson, Type } from './cedar.ts';
 import type { ParameterProblem } from './parameter_problem.ts';
 
@@ -31,8 +32,6 @@ const COMBINING = [
   'dependentSchemas',
   'patternProperties',
 ];
-/** Members that mean something to Cedar's JSON form. */
-const RESERVED = ['__proto__', '__entity', '__extn', '__expr'];
 /** Bounds of Cedar's `decimal`: a 64-bit number of ten-thousandths. */
 const DECIMAL_MAX = 922_337_203_685_477;
 
@@ -141,7 +140,7 @@ function recordShape(schema: JsonObject): Shape | undefined {
   const required = Array.isArray(schema.required) ? schema.required : [];
   const attributes: RecordShape['attributes'] = {};
   for (const [name, property] of Object.entries(properties)) {
-    const place = RESERVED.includes(name) ? undefined : placeOf(property);
+    const place = RESERVED_MEMBERS.has(name) ? undefined : placeOf(property);
     if (place !== undefined) {
       attributes[name] = { shape: place.shape, isRequired: required.includes(name) && !place.isNullable };
     }

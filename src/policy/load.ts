@@ -20,7 +20,7 @@ export async function loadPolicySet(directory: string): Promise<PolicySet> {
     ]);
   }
   const toolFiles = await readFiles(directory, 'tools', '.json');
-  const split = texts.map(({ name, bytes }) => splitPolicyText(new TextDecoder('utf-8').decode(bytes), name));
+  const split = texts.map(({ name, bytes }) => splitPolicyFile(name, bytes));
   const sources = split.flatMap((file) => file.policies);
   const read = toolFiles.map(({ name, bytes }) => readToolFile(name, bytes));
   const problems = [
@@ -68,6 +68,20 @@ async function readFiles(directory: string, folder: string, ending: string) {
       bytes: await readFile(join(directory, folder, name)),
     })),
   );
+}
+
+/** A byte order mark stays in the text, where it is refused as any other invisible character. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function splitPolicyFile(source: string, bytes: Uint8Array): ReturnType<typeof splitPolicyText> {
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    const refusal = problem('the file is not UTF-8', 'Save it as UTF-8.', { source });
+    return { policies: [], problems: [refusal] };
+  }
+  return splitPolicyText(text, source);
 }
 
 function findRepeatedIds(sources: readonly PolicySource[]): PolicySetProblem[] {

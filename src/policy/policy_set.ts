@@ -4,6 +4,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { PolicySet } from '../core/policy.ts';
 import { findAnnotationFaults, isPolicyId, readPolicyFacts } from './annotations.ts';
 import { parsePolicy, type SchemaJson, validatePolicies } from './cedar.ts';
+import { findUnknownContextNames } from './context_names.ts';
 import { decide, type LoadedSet } from './decide.ts';
 import { judgeApprover } from './judge_approver.ts';
 import { buildCedarSchema } from './model.ts';
@@ -38,6 +39,7 @@ export function buildPolicySet(input: PolicySetInput): PolicySet {
       problem(fault.message, fault.help, { policyId }),
     ),
   );
+  failOn(findUnknownContextNames(policies, schema));
 
   const revision = computeRevision(texts, schema, registry.registrations);
   const set: LoadedSet = {

@@ -65,7 +65,7 @@ function collectContextReads(node: unknown): ReadTree {
 }
 
 /** Every chain of attributes that begins at `context`, in its full length. */
-function* contextPaths(node: unknown): Generator<string[]> {
+export function* contextPaths(node: unknown): Generator<string[]> {
   const path = pathOf(node);
   if (path !== undefined) {
     yield path;

@@ -66,7 +66,8 @@ function hasExactNumbers(node: unknown): boolean {
   return typeof node !== 'object' || node === null || Object.values(node).every(hasExactNumbers);
 }
 
-function canMatch(policy: PolicyJson, actionIds: readonly string[]): boolean {
+/** Whether the scope of a policy matches an action, given by its id and those of its groups. */
+export function canMatch(policy: PolicyJson, actionIds: readonly string[]): boolean {
   const { action } = policy;
   switch (action.op) {
     case 'All':

@@ -5,10 +5,10 @@ import type { AskTerms, Decision } from '../core/policy.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { findApproval, isApproval } from './approval_rows.ts';
 import type { Database, Executor } from './database.ts';
-import { guarded } from './database_errors.ts';
 import { approvals, principals, votes } from './schema.ts';
 import type { SignalPublisher } from './signals.ts';
-import { lockActiveRevision, lockStandingKey } from './standing.ts';
+import { isRevisionActive, lockStandingKey, readActiveRevision } from './standing.ts';
+import { inTransaction } from './transaction.ts';
 
 interface Actor {
   tenantId: string;
@@ -31,6 +31,8 @@ function toTermsColumns(terms: AskTerms, decision: Decision): ApprovalColumns {
   return {
     reason: decision.reason,
     determiningPolicies: decision.determiningPolicies,
+    resolvedTool: decision.resolved.tool,
+    resolvedAction: decision.resolved.action,
     policyRevision: decision.policyRevision,
     policyRevisions: sql`array_append(array_remove(${approvals.policyRevisions}, ${decision.policyRevision}), ${decision.policyRevision})`,
     toolFactsHash: decision.toolFactsHash,
@@ -82,10 +84,17 @@ function toColumns(change: ApprovalChange, actor: Actor): ApprovalColumns {
   }
 }
 
-/** What must still hold of the locked row at the very write; only time can have moved on. */
-function stillHolds(change: ApprovalChange, approval: Approval): SQL | undefined {
+/**
+ * What must still hold at the very write. The row is locked, so of the row only its time can have run out; the
+ * tenant's active revision is not, and may have moved.
+ */
+function stillHolds(change: ApprovalChange, { approval, activeRevision }: LockedApproval): SQL | undefined {
   if (change.kind === 'outcome') return eq(approvals.status, 'consumed');
-  return and(eq(approvals.status, approval.status as 'pending' | 'approved'), gt(approvals.expiresAt, clock));
+  return and(
+    eq(approvals.status, approval.status as 'pending' | 'approved'),
+    gt(approvals.expiresAt, clock),
+    isRevisionActive(approval.tenantId, activeRevision),
+  );
 }
 
 type VoteChange = Extract<ApprovalChange, { kind: 'vote' }>;
@@ -121,13 +130,14 @@ async function writeVote(tx: Executor, actor: Actor, approval: Approval, change:
 async function writeChange(
   tx: Executor,
   actor: Actor,
-  approval: Approval,
+  locked: LockedApproval,
   change: ApprovalChange,
 ): Promise<boolean> {
+  const { approval } = locked;
   const written = await tx
     .update(approvals)
     .set(toColumns(change, actor) as Partial<typeof approvals.$inferInsert>)
-    .where(and(isApproval(actor.tenantId, approval.approvalId), stillHolds(change, approval)))
+    .where(and(isApproval(actor.tenantId, approval.approvalId), stillHolds(change, locked)))
     .returning({ version: approvals.version });
   if (written.length === 0) return false;
   if (change.kind === 'vote') await writeVote(tx, actor, approval, change);
@@ -141,7 +151,6 @@ async function lockApproval(
   approvalId: string,
 ): Promise<LockedApproval | undefined> {
   await lockStandingKey(tx, actor.keyId);
-  const activeRevision = await lockActiveRevision(tx, actor.tenantId);
   await tx
     .select({ approvalId: approvals.approvalId })
     .from(approvals)
@@ -149,6 +158,7 @@ async function lockApproval(
     .for('update');
   const approval = await findApproval(tx, actor.tenantId, approvalId);
   if (approval === undefined) return undefined;
+  const activeRevision = await readActiveRevision(tx, actor.tenantId);
   const [agent] = await tx
     .select({ groups: principals.groups })
     .from(principals)
@@ -166,7 +176,7 @@ async function tryTransition(
   const changes = judge(locked);
   if (locked === undefined) throw new TypeError('an approval that is not there cannot be changed');
   for (const change of changes) {
-    if (!(await writeChange(tx, actor, locked.approval, change))) return undefined;
+    if (!(await writeChange(tx, actor, locked, change))) return undefined;
   }
   const approval =
     changes.length === 0 ? locked.approval : await findApproval(tx, actor.tenantId, approvalId);
@@ -180,14 +190,12 @@ export function createTransition(database: Database, publisher: SignalPublisher)
   return async (actor: Actor, approvalId: string, judge: Judge): Promise<Approval> => {
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {
       try {
-        const done = await guarded(() =>
-          database.db.transaction(async (tx) => {
-            const result = await tryTransition(tx, actor, approvalId, judge);
-            // Thrown, so that what the lost change's forerunners wrote is rolled back.
-            if (result === undefined) throw new ConditionLost();
-            return result;
-          }),
-        );
+        const done = await inTransaction(database, async (tx) => {
+          const result = await tryTransition(tx, actor, approvalId, judge);
+          // Thrown, so that what the lost change's forerunners wrote is rolled back.
+          if (result === undefined) throw new ConditionLost();
+          return result;
+        });
         if (done.changed) publisher.publish([approvalId]);
         return done.approval;
       } catch (error) {

@@ -4,11 +4,11 @@ import { Fault } from '../core/fault.ts';
 import type { AskRecord, DecisionRecord, DecisionStore } from '../core/ports.ts';
 import { findApproval } from './approval_rows.ts';
 import type { Database, Executor } from './database.ts';
-import { guarded } from './database_errors.ts';
-import { toDecisionColumns } from './decisions.ts';
+import { insertDecision } from './decisions.ts';
 import { storeAnswer } from './idempotency.ts';
-import { approvals, decisions, principals } from './schema.ts';
-import { lockActiveRevision, lockStandingKey } from './standing.ts';
+import { approvals, principals } from './schema.ts';
+import { lockStandingKey } from './standing.ts';
+import { inTransaction } from './transaction.ts';
 
 /**
  * Holds an agent's asks one after the other, then counts them, so that concurrent asks cannot pass a limit
@@ -91,16 +91,12 @@ async function insertApproval(tx: Executor, record: DecisionRecord, ask: AskReco
 /** Writes a decision, its approval and its kept answer together (ONE TRANSACTION); see `DecisionStore`. */
 export function createAskRecorder(database: Database): DecisionStore['recordDecisionWith'] {
   return (record, ask, keep) =>
-    guarded(() =>
-      database.db.transaction(async (tx) => {
-        await lockStandingKey(tx, record.keyId);
-        const activeRevision = await lockActiveRevision(tx, record.tenantId);
-        if (activeRevision !== record.decision.policyRevision) return { kind: 'revision_moved' as const };
-        if (ask !== null) await assertAskAllowed(tx, record, ask);
-        await tx.insert(decisions).values(toDecisionColumns(record));
-        const approval = ask === null ? null : await insertApproval(tx, record, ask);
-        if (keep !== null) await storeAnswer(tx, keep.claim, keep.answer(approval));
-        return { kind: 'recorded' as const, approval };
-      }),
-    );
+    inTransaction(database, async (tx) => {
+      await lockStandingKey(tx, record.keyId);
+      if (ask !== null) await assertAskAllowed(tx, record, ask);
+      if (!(await insertDecision(tx, record))) return { kind: 'revision_moved' as const };
+      const approval = ask === null ? null : await insertApproval(tx, record, ask);
+      if (keep !== null) await storeAnswer(tx, keep.claim, keep.answer(approval));
+      return { kind: 'recorded' as const, approval };
+    });
 }

@@ -1,4 +1,5 @@
 import { Fault } from '../core/fault.ts';
+import { type Deadline, guarded, startDeadline } from './database_errors.ts';
 
 export interface BatcherOptions<Request, Answer> {
   /** Sends requests as one statement; answers in the order of the requests. */
@@ -10,6 +11,7 @@ export interface BatcherOptions<Request, Answer> {
 
 interface Waiting<Request, Answer> {
   request: Request;
+  deadline: Deadline;
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
 }
@@ -17,7 +19,7 @@ interface Waiting<Request, Answer> {
 /**
  * Sends what arrives together as one statement: under load one round trip and one commit serve many requests, and
  * alone a request waits for nobody. A row that makes the statement fail fails its own request alone: the batch is
- * sent again one by one. A lost database fails them all.
+ * sent again one by one. A lost database fails them all, and whoever waited too long in the queue is not sent.
  */
 export function createBatcher<Request, Answer>(
   options: BatcherOptions<Request, Answer>,
@@ -47,11 +49,16 @@ export function createBatcher<Request, Answer>(
     }
   };
 
+  const takeBatch = (): Waiting<Request, Answer>[] =>
+    queue.splice(0, options.batchMax).filter(({ deadline }) => !deadline.hasPassed());
+
   const flush = (): void => {
     scheduled = false;
     while (queue.length > 0 && inFlight < options.inFlightMax) {
+      const batch = takeBatch();
+      if (batch.length === 0) continue;
       inFlight += 1;
-      void sendBatch(queue.splice(0, options.batchMax)).finally(() => {
+      void sendBatch(batch).finally(() => {
         inFlight -= 1;
         schedule();
       });
@@ -66,10 +73,13 @@ export function createBatcher<Request, Answer>(
   };
 
   return (request) =>
-    new Promise<Answer>((resolve, reject) => {
-      queue.push({ request, resolve, reject });
-      schedule();
-    });
+    guarded(
+      () =>
+        new Promise<Answer>((resolve, reject) => {
+          queue.push({ request, deadline: startDeadline(), resolve, reject });
+          schedule();
+        }),
+    );
 }
 
 const SHARED_READ = { batchMax: 256, inFlightMax: 2 };

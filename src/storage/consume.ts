@@ -2,7 +2,7 @@ import type postgres from 'postgres';
 import type { ApprovalStore, ConsumedApproval, ConsumeRequest, HeldRows } from '../core/ports.ts';
 import { createBatcher } from './batcher.ts';
 import type { Database } from './database.ts';
-import { guarded } from './database_errors.ts';
+import { guarded, startDeadline } from './database_errors.ts';
 import type { SignalPublisher } from './signals.ts';
 
 type Answer = ConsumedApproval | undefined;
@@ -156,13 +156,17 @@ export function createConsume(database: Database, publisher: SignalPublisher): A
   return (request, heldRows) => {
     const subject = `${request.tenantId}/${request.approvalId}`;
     const consume = heldRows === 'wait' ? consumeAlone : consumeTogether;
-    return inLine(subject, async () => {
+    const deadline = startDeadline();
+    const attempt = async (): Promise<Answer> => {
       if (spent.has(subject)) return undefined;
+      // The line may have been long; whoever left it is not to be served any more.
+      deadline.assertInTime();
       const consumed = await consume(request);
       if (consumed === undefined) return undefined;
       spent.add(subject);
       publisher.publish([request.approvalId]);
       return consumed;
-    });
+    };
+    return guarded(() => inLine(subject, attempt));
   };
 }

@@ -4,7 +4,7 @@ import { parseConnectionUrl } from './connection_url.ts';
 
 export interface DatabaseOptions {
   url: string;
-  /** Connections in the pool; each holds one statement at a time. */
+  /** Connections in the pool. */
   poolMax: number;
   isPooled?: boolean;
   /** Sees every statement's text; the tests of the TENANT WALL listen here. */

@@ -1,8 +1,9 @@
+import { getTableColumns, sql } from 'drizzle-orm';
 import type { DecisionRecord } from '../core/ports.ts';
 import { createBatcher } from './batcher.ts';
-import type { Database } from './database.ts';
+import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
-import type { decisions } from './schema.ts';
+import { decisions, tenants } from './schema.ts';
 import { createAssertKeyStands } from './standing.ts';
 
 /** A decision's columns, as drizzle names them. */
@@ -27,18 +28,37 @@ export function toDecisionColumns(record: DecisionRecord): typeof decisions.$inf
 }
 
 /**
+ * Writes one decision as part of a transaction; false, and nothing is written, unless its revision is the tenant's
+ * active one as this very statement sees it.
+ */
+export async function insertDecision(tx: Executor, record: DecisionRecord): Promise<boolean> {
+  const { tenantId, createdAt: _, ...columns } = getTableColumns(decisions);
+  const row: Record<string, unknown> = toDecisionColumns(record);
+  const values = Object.entries(columns).map(
+    ([name, column]) => sql`${sql.param(row[name], column)}::${sql.raw(column.getSQLType())}`,
+  );
+  const names = Object.values(columns).map((column) => sql.identifier(column.name));
+  const written = await tx.execute(sql`
+    insert into ${decisions} (${sql.identifier(tenantId.name)}, ${sql.join(names, sql`, `)})
+    select ${tenants.tenantId}, ${sql.join(values, sql`, `)} from ${tenants}
+    where ${tenants.tenantId} = ${record.tenantId} and ${tenants.activeRevision} = ${record.decision.policyRevision}
+    returning 1`);
+  return written.length > 0;
+}
+
+/**
  * Makes decisions durable; those that arrive together in one statement and one commit. The key's standing and the
  * tenant's active revision are conditions of the statement itself, never of something read before it.
  */
 export function createDecisionRecorder(
   database: Database,
 ): (record: DecisionRecord) => Promise<'recorded' | 'revision_moved'> {
-  const { sql } = database;
+  const { sql: statement } = database;
   const assertKeyStands = createAssertKeyStands(database);
   const send = async (records: DecisionRecord[]): Promise<boolean[]> => {
     const text = JSON.stringify(records.map(toDecisionColumns));
     const rows = await guarded(
-      async () => sql<{ decision_id: string }[]>`
+      async () => statement<{ decision_id: string }[]>`
         with request as (
           select * from jsonb_to_recordset(${text}::jsonb) as r(
             "tenantId" text, "decisionId" uuid, agent text, "keyId" uuid, decision text, reason text,

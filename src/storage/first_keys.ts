@@ -43,11 +43,17 @@ export function createFirstKeys(
   );
 }
 
+/** What became of the bootstrap key; `changed` names former keys revoked and approvals that rested on them. */
+export interface EnsuredBootstrapKey {
+  state: 'stands' | 'revoked';
+  changed: string[];
+}
+
 /**
  * Makes the bootstrap key if its token is not known, and revokes former bootstrap keys with what rested on them. One
  * that was revoked stays revoked, and then revokes no other: the tenant would be left without an operator.
  */
-export function ensureBootstrapKey(database: Database, key: NewKey): Promise<'stands' | 'revoked'> {
+export function ensureBootstrapKey(database: Database, key: NewKey): Promise<EnsuredBootstrapKey> {
   return guarded(() =>
     database.db.transaction(async (tx) => {
       await takeTurn(tx);
@@ -56,7 +62,7 @@ export function ensureBootstrapKey(database: Database, key: NewKey): Promise<'st
         .from(keys)
         .where(eq(keys.tokenHash, key.tokenHash));
       if (known === undefined) await insertKey(tx, key);
-      else if (known.revokedAt !== null) return 'revoked';
+      else if (known.revokedAt !== null) return { state: 'revoked', changed: [] };
       const former = await tx
         .select({ keyId: keys.keyId })
         .from(keys)
@@ -69,8 +75,11 @@ export function ensureBootstrapKey(database: Database, key: NewKey): Promise<'st
           ),
         )
         .orderBy(keys.keyId);
-      for (const { keyId } of former) await revokeKeyIn(tx, key.tenantId, keyId, 'replaced');
-      return 'stands';
+      const changed: string[] = [];
+      for (const { keyId } of former) {
+        changed.push(keyId, ...(await revokeKeyIn(tx, key.tenantId, keyId, 'replaced')));
+      }
+      return { state: 'stands', changed };
     }),
   );
 }

@@ -4,6 +4,7 @@ import type { IdempotencyClaim, IdempotencyStore } from '../core/ports.ts';
 import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { idempotencyKeys } from './schema.ts';
+import { isRevisionActive } from './standing.ts';
 
 const LEASE = sql`clock_timestamp() + interval '60 seconds'`;
 const LIFE = sql`clock_timestamp() + interval '24 hours'`;
@@ -15,6 +16,11 @@ function isRecord(claim: IdempotencyClaim) {
     eq(idempotencyKeys.route, claim.route),
     eq(idempotencyKeys.key, claim.key),
   );
+}
+
+/** NO SILENT DRIFT: what is loaded here is what decides now; neither an old answer nor a new claim holds else. */
+function isActive(claim: IdempotencyClaim) {
+  return isRevisionActive(claim.tenantId, claim.policyRevision);
 }
 
 function isMine(claim: IdempotencyClaim) {
@@ -58,10 +64,10 @@ async function takeClaim(executor: Executor, claim: IdempotencyClaim): Promise<b
         answer: null,
         expiresAt: LIFE,
       },
-      setWhere: sql`${idempotencyKeys.expiresAt} <= clock_timestamp()
+      setWhere: sql`${isActive(claim)} and (${idempotencyKeys.expiresAt} <= clock_timestamp()
         or (${idempotencyKeys.fingerprint} = ${claim.fingerprint} and case when ${idempotencyKeys.answer} is null
           then ${idempotencyKeys.leaseUntil} <= clock_timestamp()
-          else ${idempotencyKeys.standing} <> ${claim.standing} end)`,
+          else ${idempotencyKeys.standing} <> ${claim.standing} end))`,
     })
     .returning({ key: idempotencyKeys.key });
   return taken.length > 0;
@@ -75,10 +81,15 @@ export function createIdempotencyStore(database: Database): IdempotencyStore {
       guarded(async () => {
         for (let attempt = 1; attempt <= 3; attempt += 1) {
           if (await takeClaim(db, claim)) return { kind: 'claimed' };
-          const [record] = await db.select().from(idempotencyKeys).where(isRecord(claim));
+          const [found] = await db
+            .select({ record: idempotencyKeys, isCurrent: sql<boolean>`${isActive(claim)}` })
+            .from(idempotencyKeys)
+            .where(isRecord(claim));
           // Released between the two statements: claim again.
-          if (record === undefined) continue;
+          if (found === undefined) continue;
+          const { record, isCurrent } = found;
           if (record.fingerprint !== claim.fingerprint) return { kind: 'reused' };
+          if (!isCurrent) return { kind: 'revision_moved' };
           if (record.answer === null) return { kind: 'in_flight' };
           if (record.standing === claim.standing) return { kind: 'replay', answer: record.answer };
         }

@@ -5,6 +5,7 @@ import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { keys, principals } from './schema.ts';
 import { lockStandingKey } from './standing.ts';
+import { inTransaction } from './transaction.ts';
 
 function toLimits(row: typeof keys.$inferSelect): KeyLimits {
   return {
@@ -80,15 +81,13 @@ export async function insertKey(tx: Executor, key: NewKey): Promise<void> {
 
 /** Makes a key; the maker's own key must stand at the write. */
 export function createKey(database: Database, key: NewKey, makerKeyId: string | null): Promise<KeyRecord> {
-  return guarded(() =>
-    database.db.transaction(async (tx) => {
-      if (makerKeyId !== null) await lockStandingKey(tx, makerKeyId);
-      await insertKey(tx, key);
-      const [record] = await readKeys(tx, key.tenantId, key.keyId);
-      if (record === undefined) throw new Error('a key just written is not there');
-      return record;
-    }),
-  );
+  return inTransaction(database, async (tx) => {
+    if (makerKeyId !== null) await lockStandingKey(tx, makerKeyId);
+    await insertKey(tx, key);
+    const [record] = await readKeys(tx, key.tenantId, key.keyId);
+    if (record === undefined) throw new Error('a key just written is not there');
+    return record;
+  });
 }
 
 /** All keys of a tenant, newest first, revoked ones included. */

@@ -2,10 +2,10 @@ import { and, arrayContains, eq, gt, inArray, or, sql } from 'drizzle-orm';
 import { notFound } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
 import type { Database, Executor } from './database.ts';
-import { guarded } from './database_errors.ts';
 import { approvals, keys, votes } from './schema.ts';
 import type { SignalPublisher } from './signals.ts';
 import { assertKeyStands, keyStands } from './standing.ts';
+import { inTransaction } from './transaction.ts';
 
 const clock = sql`clock_timestamp()`;
 
@@ -192,14 +192,12 @@ export function createRevokeKey(database: Database, publisher: SignalPublisher) 
     reason: string | null,
     revokerKeyId: string,
   ): Promise<void> => {
-    const changed = await guarded(() =>
-      database.db.transaction(async (tx) => {
-        await lockKeys(tx, tenantId, [keyId, revokerKeyId]);
-        await assertKeyStands(tx, revokerKeyId);
-        await assertNotLastOperator(tx, tenantId, keyId);
-        return revokeKeyIn(tx, tenantId, keyId, reason);
-      }),
-    );
+    const changed = await inTransaction(database, async (tx) => {
+      await lockKeys(tx, tenantId, [keyId, revokerKeyId]);
+      await assertKeyStands(tx, revokerKeyId);
+      await assertNotLastOperator(tx, tenantId, keyId);
+      return revokeKeyIn(tx, tenantId, keyId, reason);
+    });
     publisher.publish([keyId, ...changed]);
   };
 }

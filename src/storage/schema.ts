@@ -203,7 +203,7 @@ export const votes = pgTable(
     scope: text('scope').$type<Scope>().notNull(),
     reason: text('reason'),
     at: instant('at').notNull().default(sql`clock_timestamp()`),
-    /** When the vote's key was revoked; a dropped vote no longer counts. */
+    /** When the vote's key was revoked, or another vote of the approver took its place; it no longer counts. */
     droppedAt: instant('dropped_at'),
   },
   (t) => [

@@ -10,6 +10,8 @@ const HEARTBEAT_PATIENCE_MS = 1000;
 /** A listener silent for this long is replaced: its connection may hang without being closed. */
 const LISTENER_PATIENCE_MS = 5000;
 const RETRY_MS = 200;
+/** A notification unanswered for this long is sent again, by another connection: the first one's may hang. */
+const SEND_PATIENCE_MS = 1000;
 /** Subjects in one notification: PostgreSQL takes 8,000 bytes at most. */
 const SUBJECTS_MAX = 200;
 const HEARTBEAT_PREFIX = 'heartbeat:';
@@ -25,6 +27,19 @@ export interface SignalHub extends Signals, SignalPublisher {
   close(): Promise<void>;
 }
 
+/** Rejects when there was no answer in time. One that comes later is dropped: to be notified twice does no harm. */
+async function withinPatience(sending: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const expiry = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer')), SEND_PATIENCE_MS);
+  });
+  try {
+    await Promise.race([sending, expiry]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /**
  * Sends notifications after the commit, together: NOTIFY inside the writing transaction takes a lock on the whole
  * database. What cannot be sent now is sent when the database is back.
@@ -38,7 +53,7 @@ function createPublisher(database: Database): SignalPublisher & { close(): void 
       const subjects = [...waiting].slice(0, SUBJECTS_MAX);
       for (const subject of subjects) waiting.delete(subject);
       try {
-        await database.sql`select pg_notify(${CHANNEL}, ${subjects.join(',')})`;
+        await withinPatience(database.sql`select pg_notify(${CHANNEL}, ${subjects.join(',')})`);
       } catch {
         for (const subject of subjects) waiting.add(subject);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { agentFrozen, unauthenticated } from '../core/common_faults.ts';
 import { createSharedRead } from './batcher.ts';
 import type { Database, Executor } from './database.ts';
@@ -12,8 +12,9 @@ export const keyStands = and(
 );
 
 /**
- * Takes the key's row so that revoking or freezing it waits for the writing transaction, or is seen by it. Keys
- * are locked before tenants, tenants before principals, principals before approvals: one order, no deadlock.
+ * Takes the key's row so that revoking or freezing it waits for the writing transaction, or is seen by it. Keys are
+ * locked before principals, principals before approvals: one order, no deadlock. The lock is one that two do not
+ * share: those who share a row let each other pass, and a key in constant use could never be revoked.
  * @throws Fault `unauthenticated` when the key does not stand, `agent_frozen` when its agent is frozen.
  */
 export async function lockStandingKey(tx: Executor, keyId: string): Promise<void> {
@@ -21,7 +22,7 @@ export async function lockStandingKey(tx: Executor, keyId: string): Promise<void
     .select({ frozenAt: keys.frozenAt })
     .from(keys)
     .where(and(eq(keys.keyId, keyId), keyStands))
-    .for('share');
+    .for('no key update');
   assertStanding(key);
 }
 
@@ -52,13 +53,18 @@ function assertStanding(key: { frozenAt: Date | null } | undefined): void {
   if (key.frozenAt !== null) throw agentFrozen();
 }
 
-/** The tenant's active revision, held so that it cannot move before the transaction ends. */
-export async function lockActiveRevision(tx: Executor, tenantId: string): Promise<string> {
-  const [tenant] = await tx
+/** The tenant's active revision now. @throws Error for a tenant without a row, which no credential names. */
+export async function readActiveRevision(executor: Executor, tenantId: string): Promise<string> {
+  const [tenant] = await executor
     .select({ activeRevision: tenants.activeRevision })
     .from(tenants)
-    .where(eq(tenants.tenantId, tenantId))
-    .for('share');
+    .where(eq(tenants.tenantId, tenantId));
   if (tenant === undefined) throw new Error('the credential names a tenant without a row');
   return tenant.activeRevision;
+}
+
+/** A condition for the writing statement itself: `revision` is the tenant's active one. */
+export function isRevisionActive(tenantId: string, revision: string): SQL {
+  // Names are written out: drizzle leaves a column's table out where this stands in a selection.
+  return sql`exists (select from tenants t where t.tenant_id = ${tenantId} and t.active_revision = ${revision})`;
 }

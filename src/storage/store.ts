@@ -12,7 +12,7 @@ import { createIdempotencyStore } from './idempotency.ts';
 import { createKey, listKeys } from './keys.ts';
 import { createRevokeKey } from './revoke_key.ts';
 import type { SignalPublisher } from './signals.ts';
-import { createAssertKeyStands } from './standing.ts';
+import { createAssertKeyStands, readActiveRevision } from './standing.ts';
 import { createTenant } from './tenants.ts';
 
 export interface Store {
@@ -35,6 +35,7 @@ export function createStore(database: Database, publisher: SignalPublisher): Sto
     },
     tenants: {
       createTenant: (...args) => createTenant(database, ...args),
+      readActiveRevision: (tenantId) => guarded(() => readActiveRevision(database.db, tenantId)),
     },
     decisions: {
       recordDecision: createDecisionRecorder(database),

@@ -1,34 +1,38 @@
 import { eq, ne, sql } from 'drizzle-orm';
+import { revisionNotLoaded } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
 import type { NewKey } from '../core/ports.ts';
 import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { insertKey } from './keys.ts';
 import { tenants } from './schema.ts';
-import { lockStandingKey } from './standing.ts';
+import { lockStandingKey, readActiveRevision } from './standing.ts';
+import { inTransaction } from './transaction.ts';
 
-/** Makes a tenant with its first operator key, in one transaction. @throws Fault `tenant_exists`. */
+/** Makes a tenant with its first operator key, in one transaction; see `TenantStore.createTenant`. */
 export function createTenant(
   database: Database,
   tenantId: string,
-  activeRevision: string,
+  policyRevision: string,
   operatorKey: NewKey,
-  makerKeyId: string,
+  maker: { tenantId: string; keyId: string },
 ): Promise<void> {
-  return guarded(() =>
-    database.db.transaction(async (tx) => {
-      await lockStandingKey(tx, makerKeyId);
-      const made = await tx
-        .insert(tenants)
-        .values({ tenantId, activeRevision })
-        .onConflictDoNothing()
-        .returning({ tenantId: tenants.tenantId });
-      if (made.length === 0) {
-        throw new Fault('tenant_exists', 'the tenant id is taken. Choose another');
-      }
-      await insertKey(tx, operatorKey);
-    }),
-  );
+  return inTransaction(database, async (tx) => {
+    await lockStandingKey(tx, maker.keyId);
+    const activeRevision = await readActiveRevision(tx, maker.tenantId);
+    if (activeRevision !== policyRevision) {
+      throw revisionNotLoaded();
+    }
+    const made = await tx
+      .insert(tenants)
+      .values({ tenantId, activeRevision })
+      .onConflictDoNothing()
+      .returning({ tenantId: tenants.tenantId });
+    if (made.length === 0) {
+      throw new Fault('tenant_exists', 'the tenant id is taken. Choose another');
+    }
+    await insertKey(tx, operatorKey);
+  });
 }
 
 /** Makes the tenant if it is absent. */

@@ -16,6 +16,7 @@ export interface ThrottleLimits {
 }
 
 const MS_PER_SECOND = 1000;
+const ADDRESS_WINDOW_SECONDS = 60;
 const now = sql`clock_timestamp()`;
 
 function throttled(detail: string, msBeforeNext: number): Fault {
@@ -30,16 +31,23 @@ const ADDRESS_DETAIL = 'too many requests without a valid credential from this a
 
 /** Counts in the database, one upsert a count, so that all replicas share them. */
 export function createThrottle(database: Database, limits: ThrottleLimits): Throttle {
-  const limiter = (points: number, duration: number) =>
+  const limiter = (points: number, duration: number, inMemoryBlockOnConsumed = 0) =>
     new RateLimiterDrizzle({
       storeClient: database.db,
       schema: rateLimits,
       points,
       duration,
       keyPrefix: '',
+      inMemoryBlockOnConsumed,
     });
   const attempts = limiter(limits.attemptLimit, limits.attemptWindowSeconds);
-  const addresses = limiter(limits.addressFailureLimitPerMinute, 60);
+  // An address found over its limit is refused from memory until its window ends: a flood makes no more statements
+  // that wait for one row's lock. A valid credential is never counted, so nothing else is refused by it.
+  const addresses = limiter(
+    limits.addressFailureLimitPerMinute,
+    ADDRESS_WINDOW_SECONDS,
+    limits.addressFailureLimitPerMinute + 1,
+  );
 
   /** FAIL CLOSED: a rejection that is no count means the store did not answer. */
   const count = async (limiterOfKey: RateLimiterDrizzle, key: string, detail: string): Promise<void> => {

@@ -217,7 +217,10 @@ describe('aegis keys create', () => {
       ['create', '--principal', 'bob', '--role', 'agent', '--role', 'operator'],
       /`agent` excludes `operator`/,
     ],
-    [['create', '--principal', 'bob', '--role', 'platform'], /`platform`/],
+    [
+      ['create', '--principal', 'bob', '--role', 'platform'],
+      /^`--role` needs one of agent, approver, operator, auditor\. Usage: /,
+    ],
     [['create', ...KEY, '--owner', 'alice'], /only an agent has an owner/],
   ])('%j is refused in one line', async (args, line) => {
     expect(expectOneLine(await aegis(['keys', ...args]))).toMatch(line);

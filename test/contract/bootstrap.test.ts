@@ -106,6 +106,30 @@ describe('AEGIS_BOOTSTRAP_OPERATOR_KEY', () => {
     );
   });
 
+  test('another value ends the waits of the former on other replicas at once', async () => {
+    await inSequence({
+      key: FIRST,
+      run: async (service) => {
+        const agent = await makeKey(service.as(FIRST), { principal: 'agent-1', roles: ['agent'] });
+        const approval = await ask(service.as(agent.token));
+        const before = service.statements.length;
+        const waiting = service
+          .as(FIRST)
+          .get(`/v1/approvals/${approval}?wait=50`)
+          .then((answer) => ({ answer, at: performance.now() }));
+        const hasRead = () => service.statements.slice(before).some((text) => text.includes('json_agg'));
+        await expect.poll(hasRead, { interval: 5 }).toBe(true);
+        const env = { AEGIS_BOOTSTRAP_OPERATOR_KEY: SECOND };
+        const other = await startTestService({ databaseUrl: service.databaseUrl, env });
+        const startedAt = performance.now();
+        const { answer, at } = await waiting;
+        await other.close();
+        expectProblem(answer, 401, 'unauthenticated');
+        expect(at - startedAt).toBeLessThan(2000);
+      },
+    });
+  });
+
   test('a value that was revoked comes back without effect, and the present key stands', async () => {
     await inSequence(
       { key: FIRST, run: async (service) => expectOk(await service.as(FIRST).get('/v1/me')) },

@@ -264,6 +264,27 @@ describe('addresses', () => {
     }
   });
 
+  test('an address over its limit is refused without a statement on its count', async () => {
+    const limited = await startTestService({ env: { AEGIS_IP_FAILURE_LIMIT_PER_MINUTE: '2' } });
+    const countCounts = () => limited.statements.filter((text) => text.includes('"rate_limits"')).length;
+    try {
+      await repeat(2, () => limited.anonymous.get('/v1/me'));
+      expectProblem(await limited.anonymous.get('/v1/me'), 429, 'throttled');
+      const before = countCounts();
+      expect(before).toBe(3);
+      for (const answer of await Promise.all(
+        Array.from({ length: 20 }, () => limited.anonymous.get('/v1/me')),
+      )) {
+        expectThrottled(answer);
+        expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+      }
+      expect(countCounts()).toBe(before);
+      expectOk(await limited.agent.get('/v1/me'));
+    } finally {
+      await limited.close();
+    }
+  });
+
   test('behind a trusted proxy each client counts for itself', async () => {
     const env = { AEGIS_IP_FAILURE_LIMIT_PER_MINUTE: '2', AEGIS_TRUST_PROXY: '127.0.0.0/8' };
     const proxied = await startTestService({ env });

@@ -168,6 +168,31 @@ describe('a connection that breaks', () => {
     await server.close();
   });
 
+  const reset: [string, string][] = [
+    ['a `CONNECT`', 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n'],
+    [
+      'a request to upgrade',
+      'GET / HTTP/1.1\r\nHost: a.test\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
+    ],
+    ['an answered request', 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n'],
+    ['half a request', 'GET / HTTP/1.1\r\nHost: a.test\r\n'],
+  ];
+  test.each(reset)('by a reset behind %s breaks nothing else', async (what, bytes) => {
+    const uncaught: Error[] = [];
+    const record = (error: Error) => uncaught.push(error);
+    process.on('uncaughtException', record);
+    const server = await serve(echo);
+    const client = new RawClient(server.url);
+    await client.send(bytes);
+    if (what !== 'half a request') await client.answers(1);
+    client.socket.resetAndDestroy();
+    // The server reads the reset before it reads this request: connections are served in the order of their news.
+    expect((await fetch(server.url)).status).toBe(200);
+    process.off('uncaughtException', record);
+    expect(uncaught).toEqual([]);
+    await server.close();
+  });
+
   test('before its header is whole in time, the client is told', async () => {
     const server = await serve(echo, { timeouts: { headersMs: 50, requestMs: 50, checkEveryMs: 20 } });
     const [answer] = await rawExchange(server.url, 'GET / HTTP/1.1\r\nHost: a.test\r\n');

@@ -19,6 +19,7 @@ const FOLLOWING = {
   denies: copyPolicies('stripe.cedar', {
     'amount > 5000 }': 'amount > 5000 && context.parameters.amount < 6000 }',
   }),
+  'asks one of all': copyPolicies('stripe.cedar', { '@votes("2")\n@groups("finance,security")\n': '' }),
   'asks two': copyPolicies('stripe.cedar', { [LARGE_ASK]: `${LARGE_ASK}@votes("2")\n` }),
   'asks security': copyPolicies('stripe.cedar', { [LARGE_ASK]: `${LARGE_ASK}@groups("security")\n` }),
   'asks for a second': copyPolicies('stripe.cedar', { [LARGE_ASK]: `${LARGE_ASK}@ttl_seconds("1")\n` }),
@@ -184,5 +185,27 @@ describe('a pending approval under other rules', () => {
     expect(rejected.body.status).toBe('rejected');
     const cancelled = await agent(service).post(`/v1/approvals/${toCancel}/cancel`);
     expect(cancelled.body.status).toBe('cancelled');
+  });
+});
+
+describe('a pending approval whose new rules ask for fewer votes than were cast', () => {
+  const voteOnce = async (): Promise<string> => {
+    const id = await ask(first.agent, refund(200_000));
+    expect((await first.approver.post(`/v1/approvals/${id}/approve`)).body.status).toBe('pending');
+    return id;
+  };
+
+  test("is completed by the next approver's vote", async () => {
+    const id = await voteOnce();
+    const after = await restartWith('asks one of all');
+    const approved = await after.as(first.tokens.APPROVER2).post(`/v1/approvals/${id}/approve`);
+    expect(approved.body).toMatchObject({ status: 'approved', requirements: { votes: 1, groups: [] } });
+  });
+
+  test('or by whoever voted already', async () => {
+    const id = await voteOnce();
+    const after = await restartWith('asks one of all');
+    const approved = await approver(after).post(`/v1/approvals/${id}/approve`);
+    expect(approved.body).toMatchObject({ status: 'approved', votes: [{ approver: 'approver-1' }] });
   });
 });

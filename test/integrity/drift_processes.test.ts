@@ -47,6 +47,8 @@ describe('a process whose rules are not the active ones', () => {
     const answers = [
       await authorize(old.agent, refund(100)),
       await authorize(old.agent, refund(9000)),
+      await authorize(old.agent, refund(100), { dry_run: true }),
+      await old.agent.post('/v1/authorize', KEYED_BODY, KEYED),
       await old.agent.post(
         '/v1/authorize',
         { tool_call: refund(1) },
@@ -62,6 +64,21 @@ describe('a process whose rules are not the active ones', () => {
     }
     expect(await counts()).toStrictEqual(before);
     expect((await old.agent.get(`/v1/approvals/${approvedBefore}`)).body.status).toBe('approved');
+  });
+
+  test('judges no vote on what was asked for under the active rules', async () => {
+    const id = await ask(current.as(old.tokens.AGENT));
+    expect(await old.approver.post(`/v1/approvals/${id}/approve`)).toMatchObject(UNAVAILABLE);
+    const { body } = await current.as(old.tokens.APPROVER).post(`/v1/approvals/${id}/approve`);
+    expect(body.status).toBe('approved');
+  });
+
+  test('makes no tenant, which would be born under its rules', async () => {
+    await old.sql`update keys set roles = '{operator,platform}' where principal = 'operator-1'`;
+    const tenant = { tenant_id: 'late-one' };
+    expect(await old.operator.post('/v1/tenants', tenant)).toMatchObject(UNAVAILABLE);
+    const made = await current.as(old.tokens.OPERATOR).post('/v1/tenants', tenant);
+    expect(made.status).toBe(201);
   });
 
   test('is not ready, and says why; the other is', async () => {
@@ -85,6 +102,8 @@ test('an idempotent answer of the former rules is decided anew under the same ke
   expect(anew.body.policy_revision).not.toBe(firstAnswer.policy_revision);
   expect(anew.body.decision_id).not.toBe(firstAnswer.decision_id);
   expect(anew.body.approval.approval_id).not.toBe((firstAnswer.approval as typeof anew.body).approval_id);
+  // The process with the former rules neither gives the old answer nor takes the new one away.
+  expect(await old.agent.post('/v1/authorize', KEYED_BODY, KEYED)).toMatchObject(UNAVAILABLE);
   const replayed = await agent.post('/v1/authorize', KEYED_BODY, KEYED);
   expect(replayed.headers.get('idempotency-replayed')).toBe('true');
   expect(replayed.body).toStrictEqual(anew.body);

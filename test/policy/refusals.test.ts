@@ -54,6 +54,7 @@ describe('a set is refused, with file, line, policy and remedy, for', () => {
     ['votes that are no number', ask('@votes("two")'), /`@votes`/],
     ['an empty group', ask('@groups("finance,")'), /`@groups`/],
     ['no group', ask('@groups("")'), /`@groups`/],
+    ['a group that no key could be in', ask(`@groups("${'a'.repeat(65)}")`), /`@groups`/],
     ['a repeated group', ask('@groups("finance,finance")'), /`@groups`/],
     ['no time to live', ask('@ttl_seconds("0")'), /`@ttl_seconds`.*above zero/],
     ['a negative time to live', ask('@ttl_seconds("-5")'), /`@ttl_seconds`/],
@@ -93,6 +94,46 @@ describe('a set is refused, with file, line, policy and remedy, for', () => {
       /policy `p`: .*trustd/,
     ],
     [
+      'an attribute that does not exist, tested behind a negation',
+      `@id("p") ${PERMIT} when { !(context has enviroment) || context.unattended };`,
+      /a\.cedar:2: policy `p`: no action of its scope has `context\.enviroment`\. Did you mean `environment`\?/,
+    ],
+    [
+      'an attribute that does not exist, tested behind an alternative',
+      `@id("p") ${PERMIT} when { context.unattended || context has sauce };`,
+      /a\.cedar:2: policy `p`: no action of its scope has `context\.sauce`\. Remove it/,
+    ],
+    [
+      'an attribute that does not exist, in its `unless`',
+      `@id("p") ${FORBID} unless { context has enviroment && context.enviroment == "x" };`,
+      /`context\.enviroment`/,
+    ],
+    [
+      'a fact of the tool that does not exist',
+      `@id("p") ${PERMIT} when { !(context.tool has destructiv) };`,
+      /`context\.tool\.destructiv`\. Did you mean `destructive`\?/,
+    ],
+    [
+      'a fact of the tool that does not exist, tested as a path',
+      `@id("p") ${PERMIT} when { !(context has tool.destructiv) };`,
+      /`context\.tool\.destructiv`/,
+    ],
+    [
+      'a parameter that nobody registered',
+      `@id("p") ${PERMIT} when { !(context.parameters has amuont) };`,
+      /`context\.parameters\.amuont`\. Remove it, or register the tool that has it/,
+    ],
+    [
+      'an attribute of what has none',
+      `@id("p") ${PERMIT} when { !(context.source_trust has level) };`,
+      /`context\.source_trust\.level`/,
+    ],
+    [
+      'an attribute of calls, on an action of approvers',
+      '@id("p") permit (principal, action == Aegis::Action::"approve", resource) when { !(context has unattended) };',
+      /`context\.unattended`/,
+    ],
+    [
       'an action that nobody registered',
       '@id("p") permit (principal, action == Aegis::Action::"crm.drop", resource);',
       /crm\.drop/,
@@ -118,9 +159,34 @@ describe('a set is refused, with file, line, policy and remedy, for', () => {
     await expect(loadPolicySet(folder)).rejects.toThrow(/a\.cedar:1[^\n]*\nb\.cedar:1/);
   });
 
+  const DIFFERENT_BYTES: [string, Uint8Array, RegExp][] = [
+    [
+      'bytes that are no UTF-8',
+      Uint8Array.of(0x2f, 0x2f, 0xff, 0x0a),
+      /^a\.cedar: the file is not UTF-8\. Save it as UTF-8/,
+    ],
+    ['a byte order mark', Uint8Array.of(0xef, 0xbb, 0xbf), /^a\.cedar:1:1: the text has a control, bidi/],
+  ];
+  test.each(DIFFERENT_BYTES)('%s, where a person would see another text', async (_, bytes, expected) => {
+    const folder = await folderWith({
+      'a.cedar': Buffer.concat([bytes, Buffer.from(`// first\n@id("p") ${PERMIT};`)]),
+    });
+
+    await expect(loadPolicySet(folder)).rejects.toThrow(PolicySetError);
+    await expect(loadPolicySet(folder)).rejects.toThrow(expected);
+  });
+
   test('a folder without policies', async () => {
     await expect(loadPolicySet(await folderWith({}))).rejects.toThrow(/no \*\.cedar file.*AEGIS_POLICY_DIR/);
   });
+});
+
+test('a parameter that one action of the scope has may be tested for on all', () => {
+  const amount = { type: 'object', properties: { amount: { type: 'integer' } } };
+  const tools = [registration('t', 'pay', { parameters_schema: amount }), registration('t', 'other')];
+  const policies = { p: `@id("p") ${PERMIT} when { !(context.parameters has amount) };` };
+
+  expect(buildPolicySet({ policies, tools }).revision).toMatch(/^[0-9a-f]{64}$/);
 });
 
 describe('a registry is refused for', () => {
@@ -210,7 +276,7 @@ function ask(annotation: string): string {
   return `@id("p") @decision("require_approval") ${annotation} ${PERMIT};`;
 }
 
-async function folderWith(files: Record<string, string>): Promise<string> {
+async function folderWith(files: Record<string, string | Uint8Array>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'aegis-policy-'));
   folders.push(folder);
   await mkdir(join(folder, 'tools'));

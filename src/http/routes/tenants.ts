@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TENANT_ID } from '../../core/identifiers.ts';
 import { formatId } from '../../core/ids.ts';
 import { createTenant } from '../../operations/create_tenant.ts';
 import { defineRoute } from '../route.ts';
@@ -12,7 +13,7 @@ export const createTenantRoute = defineRoute({
   path: '/v1/tenants',
   roles: ['platform'],
   body: z
-    .strictObject({ tenant_id: z.string().regex(/^[a-z0-9-]{1,63}$/, 'must be 1 to 63 of `a-z 0-9 -`') })
+    .strictObject({ tenant_id: z.string().regex(TENANT_ID, 'must be 1 to 63 of `a-z 0-9 -`') })
     .meta({ id: 'CreateTenantRequest' }),
   success: {
     status: 201,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SOURCE_TRUSTS } from '../../core/action.ts';
-import { findUnsafeText } from '../../core/identifiers.ts';
-import { ID_PREFIXES, type IdKind } from '../../core/ids.ts';
+import { findUnsafeText, PRINCIPAL_NAME } from '../../core/identifiers.ts';
+import { ID_PREFIXES, type IdKind, UUID_V7_PATTERN } from '../../core/ids.ts';
 import type { JsonObject } from '../../core/json.ts';
 
 const ISO_MILLISECONDS = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -19,11 +19,9 @@ export const sentInstant = z.iso
 /** SHA-256 in 64 lower-case hex characters. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex characters');
 
-const UUID_V7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
-
 /** An id of one kind, as answered. */
 export function idOf(kind: IdKind) {
-  return z.string().regex(new RegExp(`^${ID_PREFIXES[kind]}${UUID_V7}$`));
+  return z.string().regex(new RegExp(`^${ID_PREFIXES[kind]}${UUID_V7_PATTERN}$`));
 }
 
 /**
@@ -64,5 +62,5 @@ export const sourceTrust = z.enum(SOURCE_TRUSTS);
 
 export const principalName = z
   .string()
-  .regex(/^[A-Za-z0-9._@:-]{1,128}$/, 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`')
+  .regex(PRINCIPAL_NAME, 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`')
   .transform((name) => name.toLowerCase());

@@ -1,10 +1,8 @@
 import * as z from 'zod';
 import type { ToolCall } from '../../core/action.ts';
-import { normalizeIdentifier } from '../../core/identifiers.ts';
+import { normalizeIdentifier, RAW_IDENTIFIER_MAX } from '../../core/identifiers.ts';
 import { jsonObject, plainText, sourceTrust } from './common.ts';
 
-/** Longest identifier as sent: 128 characters in normal form, each of which may be percent-encoded. */
-const RAW_IDENTIFIER_MAX = 2048;
 const RESOURCE_MAX = 4096;
 
 /** A tool's or action's name: kept exactly as sent, refused when its normal form could not be looked up. */

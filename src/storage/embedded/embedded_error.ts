@@ -1,10 +1,9 @@
-/**
- * Why the embedded PostgreSQL cannot serve, as one line that says what to do. The command line prints the
- * message alone; the server's own lines have gone to the log before.
- */
-export class EmbeddedPostgresError extends Error {
+import { OperatorError } from '../../core/operator_error.ts';
+
+/** Why the embedded PostgreSQL cannot serve; the server's own lines have gone to the log before. */
+export class EmbeddedPostgresError extends OperatorError {
   constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(message, cause);
     this.name = 'EmbeddedPostgresError';
   }
 }

@@ -9,7 +9,6 @@ import { type Home, makePrivateFolder, prepareHome } from './home.ts';
 import { takeOwnerLock } from './owner_lock.ts';
 import { type RunningServer, runServer } from './running_server.ts';
 
-export { EmbeddedPostgresError } from './embedded_error.ts';
 export { isPrepared } from './home.ts';
 
 /** A PostgreSQL server of the service's own. */
