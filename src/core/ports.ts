@@ -102,12 +102,6 @@ export interface AskRecord {
   askLimitPerHour: number;
 }
 
-/** An answer to keep under an `Idempotency-Key` in the same transaction as the decision it answers. */
-export interface IdempotentAnswer {
-  claim: IdempotencyClaim;
-  answer: string;
-}
-
 export interface DecisionStore {
   /**
    * Makes a decision durable, on condition that the asking key stands and `decision.policyRevision` is the

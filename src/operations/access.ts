@@ -2,6 +2,7 @@ import type { Approval } from '../core/approval.ts';
 import type { Caller, Role } from '../core/caller.ts';
 import { notFound } from '../core/common_faults.ts';
 import { parseId } from '../core/ids.ts';
+import type { LockedApproval } from '../core/ports.ts';
 import type { Deps } from './deps.ts';
 
 /** Roles that read every approval of their tenant; an agent reads its own. */
@@ -17,6 +18,13 @@ export function assertReadable(approval: Approval | undefined, caller: Caller): 
   if (approval === undefined || approval.tenantId !== caller.tenantId) throw notFound();
   if (!readsAll(caller) && approval.agent !== caller.principal) throw notFound();
   return approval;
+}
+
+/** The locked approval if this caller may read it. @throws Fault `not_found`. */
+export function assertLockedReadable(locked: LockedApproval | undefined, caller: Caller): LockedApproval {
+  if (locked === undefined) throw notFound();
+  assertReadable(locked.approval, caller);
+  return locked;
 }
 
 /** The UUID in an approval's id; an id of any other form is simply not found. */

@@ -4,7 +4,7 @@ import { Fault } from '../core/fault.ts';
 import type { Requirements } from '../core/policy.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { areRequirementsMet, type CountedVote, fillsOpenPlace } from '../core/requirements.ts';
-import { assertReadable, parseApprovalId } from './access.ts';
+import { assertLockedReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
 import { examineDrift, policyChanged } from './drift.ts';
 import { assertPermitted } from './redecide.ts';
@@ -89,10 +89,9 @@ export async function approve(
   id: string,
   input: ApproveInput,
 ): Promise<Approval> {
-  const approval = await deps.approvals.transition(caller, parseApprovalId(id), (locked) => {
-    assertReadable(locked?.approval, caller);
-    return judge(deps, caller, locked as LockedApproval, input);
-  });
+  const approval = await deps.approvals.transition(caller, parseApprovalId(id), (locked) =>
+    judge(deps, caller, assertLockedReadable(locked, caller), input),
+  );
   if (approval.status === 'voided') throw policyChanged();
   return approval;
 }

@@ -7,7 +7,7 @@ import { sha256Hex } from '../core/digest.ts';
 import { Fault, type FaultIssue } from '../core/fault.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
-import { assertReadable, parseApprovalId } from './access.ts';
+import { assertLockedReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
 import { shortenExpiry } from './drift.ts';
 import { assertPermitted, redecide } from './redecide.ts';
@@ -70,8 +70,7 @@ function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: EditIn
  * @throws Fault in the contract's order of checks; `edit_denied_by_policy`.
  */
 export function edit(deps: Deps, caller: Caller, id: string, input: EditInput): Promise<Approval> {
-  return deps.approvals.transition(caller, parseApprovalId(id), (locked) => {
-    assertReadable(locked?.approval, caller);
-    return judge(deps, caller, locked as LockedApproval, input);
-  });
+  return deps.approvals.transition(caller, parseApprovalId(id), (locked) =>
+    judge(deps, caller, assertLockedReadable(locked, caller), input),
+  );
 }
