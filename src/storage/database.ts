@@ -31,10 +31,10 @@ export const LOCK_TIMEOUT_MS = 2000;
 export const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
- * One statement at a time on a connection: behind one that waits for a lock nobody else is to stand. The driver has
- * the option, its types do not.
+ * A pipeline that is never full: the driver gives a connection to the transaction whose `begin` it sends only while
+ * the pipeline has room, and else lets the transaction fail. The driver has the option, its types do not.
  */
-const ONE_AT_A_TIME = { max_pipeline: 1 };
+const ENDLESS_PIPELINE = { max_pipeline: 1_000_000 };
 
 export type ConnectOptions = Pick<postgres.Options<Record<string, never>>, 'max' | 'debug'> & {
   lockTimeoutMs?: number;
@@ -57,7 +57,7 @@ export function connect(url: string, applicationName: string, options: ConnectOp
     // A database that returns is noticed at once instead of after an exponential pause.
     backoff: () => 0.2,
     onnotice: () => undefined,
-    ...ONE_AT_A_TIME,
+    ...ENDLESS_PIPELINE,
     prepare: !isPooled,
     connection: {
       application_name: applicationName,

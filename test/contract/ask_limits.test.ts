@@ -64,6 +64,16 @@ describe('pending approvals of one agent', () => {
   });
 });
 
+test('far more requests at once than there are connections are answered, none by a fault of ours', async () => {
+  const { client } = await newAgent(service);
+  const answers = await Promise.all([
+    askMany(client, 150),
+    ...Array.from({ length: 150 }, () => client.get('/v1/me')),
+  ]);
+  const statuses = new Set(answers.flat().map(({ status }) => status));
+  expect([...statuses].sort()).toEqual([200, 429]);
+});
+
 describe('asks an hour of one agent, with a limit of 4', () => {
   async function startLimited() {
     return startTestService({ env: { AEGIS_ASK_LIMIT_PER_HOUR: '4' } });
