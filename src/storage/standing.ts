@@ -53,14 +53,23 @@ function assertStanding(key: { frozenAt: Date | null } | undefined): void {
   if (key.frozenAt !== null) throw agentFrozen();
 }
 
-/** The tenant's active revision now. @throws Error for a tenant without a row, which no credential names. */
-export async function readActiveRevision(executor: Executor, tenantId: string): Promise<string> {
+/** The tenant's active revision now, or undefined without such a tenant. */
+export async function selectActiveRevision(
+  executor: Executor,
+  tenantId: string,
+): Promise<string | undefined> {
   const [tenant] = await executor
     .select({ activeRevision: tenants.activeRevision })
     .from(tenants)
     .where(eq(tenants.tenantId, tenantId));
-  if (tenant === undefined) throw new Error('the credential names a tenant without a row');
-  return tenant.activeRevision;
+  return tenant?.activeRevision;
+}
+
+/** The same for a caller's tenant. @throws Error for a tenant without a row, which no credential names. */
+export async function readActiveRevision(executor: Executor, tenantId: string): Promise<string> {
+  const activeRevision = await selectActiveRevision(executor, tenantId);
+  if (activeRevision === undefined) throw new Error('the credential names a tenant without a row');
+  return activeRevision;
 }
 
 /** A condition for the writing statement itself: `revision` is the tenant's active one. */

@@ -1,4 +1,4 @@
-import { eq, ne, sql } from 'drizzle-orm';
+import { ne, sql } from 'drizzle-orm';
 import { revisionNotLoaded } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
 import type { NewKey } from '../core/ports.ts';
@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { insertKey } from './keys.ts';
 import { tenants } from './schema.ts';
-import { lockStandingKey, readActiveRevision } from './standing.ts';
+import { lockStandingKey, readActiveRevision, selectActiveRevision } from './standing.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Makes a tenant with its first operator key, in one transaction; see `TenantStore.createTenant`. */
@@ -55,12 +55,6 @@ export async function activateRevision(database: Database, revision: string): Pr
 }
 
 /** The revision active for a tenant, or undefined without such a tenant. */
-export async function findActiveRevision(database: Database, tenantId: string): Promise<string | undefined> {
-  const [tenant] = await guarded(() =>
-    database.db
-      .select({ activeRevision: tenants.activeRevision })
-      .from(tenants)
-      .where(eq(tenants.tenantId, tenantId)),
-  );
-  return tenant?.activeRevision;
+export function findActiveRevision(database: Database, tenantId: string): Promise<string | undefined> {
+  return guarded(() => selectActiveRevision(database.db, tenantId));
 }
