@@ -22,6 +22,10 @@ export const SOURCE_TRUSTS = [
 ] as const;
 export type SourceTrust = (typeof SOURCE_TRUSTS)[number];
 
+/** How much asks by tier, strictest first: all but what is known to be idempotent, what destroys, nothing. */
+export const TIERS = ['ask', 'auto', 'full'] as const;
+export type Tier = (typeof TIERS)[number];
+
 /**
  * The circumstances a decision was made under, as used (after the key's limits were applied) and as stored with
  * the decision and the approval. Not part of the hash. Members keep their wire names: the row is what is shown.
@@ -35,6 +39,11 @@ export interface DecisionContext {
   run_id: string | null;
   parent_run_id: string | null;
   unattended: boolean;
-  tier: 'ask' | 'auto' | 'full' | null;
+  /** What request, session, tenant and parent run resolved to. */
+  tier: Tier;
+  /** The root that the key's paths are judged against; null leaves it to the registry. */
+  workspace_root: string | null;
   justification: string | null;
+  /** The server's time that policy was told, RFC 3339 with milliseconds. */
+  now: string;
 }

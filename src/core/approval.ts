@@ -17,6 +17,9 @@ export interface Vote {
   approver: string;
   decision: 'approve' | 'reject';
   scope: Scope;
+  /** How long and how often a `window` holds; null for other scopes. */
+  windowSeconds: number | null;
+  maxUses: number | null;
   reason: string | null;
   at: Date;
   /** The approver's groups when voting. */
@@ -69,6 +72,8 @@ export interface Approval {
   actionHash: string;
   resolved: { tool: string; action: string };
   toolFactsHash: string;
+  /** Parameters whose values only the asking agent is shown. */
+  secretParameters: string[];
   reason: string;
   determiningPolicies: string[];
   policyRevision: string;

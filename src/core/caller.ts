@@ -1,7 +1,10 @@
-import type { SourceTrust } from './action.ts';
+import type { SourceTrust, Tier } from './action.ts';
 
 export const ROLES = ['agent', 'approver', 'operator', 'auditor', 'platform'] as const;
 export type Role = (typeof ROLES)[number];
+
+/** The risk tier of a principal that no operator has rated. */
+export const UNRATED = 'unrated';
 
 /** What qualifies an agent's key: each can only tighten what a call claims of itself. */
 export interface KeyLimits {
@@ -25,5 +28,11 @@ export interface Caller {
   keyId: string;
   expiresAt: Date | null;
   frozen: boolean;
+  /** An agent's, as policy sees it. */
+  riskTier: string;
+  /** Whether all of this agent's asks are denied until somebody resumes it. */
+  paused: boolean;
+  /** The tenant's settings and rules when the credential was looked up. */
+  tenant: { tier: Tier; activeRevision: string };
   limits: KeyLimits;
 }

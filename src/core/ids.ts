@@ -3,6 +3,7 @@ export const ID_PREFIXES = {
   decision: 'dec_',
   approval: 'apr_',
   grant: 'grt_',
+  denial: 'den_',
   receipt: 'rcp_',
   key: 'key_',
   request: 'req_',

@@ -2,16 +2,13 @@ import type { DecisionContext } from './action.ts';
 import type { Approval, ApprovalOutcome, ApprovalStatus, VoidReason } from './approval.ts';
 import type { Caller, KeyLimits, Role } from './caller.ts';
 import type { FaultCode } from './fault.ts';
-import type { AskTerms, Decision, Denial, PolicySet, Scope } from './policy.ts';
+import type { GrantTerms } from './grant.ts';
+import type { AskTerms, Decision, Denial, Scope } from './policy.ts';
+import type { NewRevision } from './rules_ports.ts';
 
 // What the operations need of the outside. Ids are UUIDs without their prefix. Unless said, a store that cannot
 // answer (down, silent, lock not had within 2 s) makes every method throw Fault `unavailable`, and nothing has
 // changed, unless it was the answer to the very commit that was lost.
-
-/** The policy set this process has loaded. Writing statements check its revision against the tenant's. */
-export interface PolicySource {
-  current(): PolicySet;
-}
 
 /** Makes UUIDv7 values (RFC 9562 §5.7): time-ordered, so newest first is an index scan. */
 export type NewUuid = () => string;
@@ -68,15 +65,11 @@ export interface KeyStore {
 
 export interface TenantStore {
   /**
-   * Makes a tenant and its first operator key, under the maker's active revision.
-   * @throws Fault `tenant_exists`; `unavailable` unless `policyRevision`, the one loaded here, is that.
+   * Makes a tenant with its first revision, which is the base rules alone, and its first operator key. `moved`, and
+   * nothing has changed, when other base rules are in force by now.
+   * @throws Fault `tenant_exists`; `unauthenticated` when the maker's key no longer stands.
    */
-  createTenant(
-    tenantId: string,
-    policyRevision: string,
-    operatorKey: NewKey,
-    maker: { tenantId: string; keyId: string },
-  ): Promise<void>;
+  createTenant(first: NewRevision, operatorKey: NewKey, makerKeyId: string): Promise<'created' | 'moved'>;
   /** The revision that decides for a tenant now. */
   readActiveRevision(tenantId: string): Promise<string>;
 }
@@ -91,6 +84,8 @@ export interface DecisionRecord {
   canonicalAction: string;
   actionHash: string;
   context: DecisionContext;
+  /** The grant that answers the ask, one use of which this decision is. */
+  grantId: string | null;
 }
 
 export interface AskRecord {
@@ -100,7 +95,15 @@ export interface AskRecord {
   ttlSeconds: number;
   pendingLimit: number;
   askLimitPerHour: number;
+  /** What a rejection of this action is entered under, and how long one holds beyond its session. */
+  denialDigest: string;
+  denialSeconds: number;
 }
+
+/** Why a decision was not recorded: what it rests on has changed since it was made. Decide again. */
+export type DecisionMoved = {
+  kind: 'revision_moved' | 'paused' | 'denied' | 'grant_spent';
+};
 
 export interface DecisionStore {
   /**
@@ -110,15 +113,17 @@ export interface DecisionStore {
    */
   recordDecision(record: DecisionRecord): Promise<'recorded' | 'revision_moved'>;
   /**
-   * The same for an ask and for a decision with an idempotency key: decision, approval and kept answer in one
-   * transaction. `answer` gets the approval as written.
+   * The same for an ask, a decision that uses a grant, and one with an idempotency key: decision, approval, the
+   * grant's use and the kept answer in one transaction. An ask is written only while neither agent nor session is
+   * paused and no rejection of the action holds; a use only while the grant stands and has uses left. `answer` gets
+   * the approval as written.
    * @throws Fault `throttled`, `too_many_pending` as well; `idempotency_in_flight` when the claim was lost.
    */
   recordDecisionWith(
     record: DecisionRecord,
     ask: AskRecord | null,
     keep: { claim: IdempotencyClaim; answer: (approval: Approval | null) => string } | null,
-  ): Promise<{ kind: 'recorded'; approval: Approval | null } | { kind: 'revision_moved' }>;
+  ): Promise<{ kind: 'recorded'; approval: Approval | null } | DecisionMoved>;
 }
 
 export interface IdempotencyClaim {
@@ -168,8 +173,8 @@ export interface ApprovalFilter {
 export interface LockedApproval {
   approval: Approval;
   activeRevision: string;
-  /** Groups of the asking agent now. */
-  agentGroups: string[];
+  /** The asking agent now. */
+  agent: { groups: string[]; riskTier: string };
 }
 
 /** What may be written to a locked approval; several are written in order, in one transaction. */
@@ -179,6 +184,8 @@ export type ApprovalChange =
       decision: 'approve' | 'reject';
       groups: readonly string[];
       scope: Scope;
+      windowSeconds: number | null;
+      maxUses: number | null;
       reason: string | null;
       /** `pending` while places stay open. */
       status: 'pending' | 'approved' | 'rejected';
@@ -193,6 +200,8 @@ export type ApprovalChange =
       expiresAt: Date;
     }
   | { kind: 'revalidate'; terms: AskTerms; decision: Decision; expiresAt: Date }
+  /** Makes the approval just given hold for more than one run. */
+  | { kind: 'grant'; grantId: string; fingerprint: string; terms: GrantTerms }
   | { kind: 'cancel'; reason: string | null }
   | { kind: 'void'; voidReason: VoidReason }
   | { kind: 'outcome'; outcome: Omit<ApprovalOutcome, 'reported_at'> };
@@ -263,7 +272,7 @@ export interface Subscription {
   close(): void;
 }
 
-/** Wakes who waits on an approval or holds a key, across processes. Subjects are UUIDs. */
+/** Wakes who waits on an approval or holds a key, across processes. Subjects are UUIDs, and `RULES_SUBJECT`. */
 export interface Signals {
   /** Subscribe first, then read: a change between the two is then heard. */
   subscribe(subjects: readonly string[]): Subscription;

@@ -9,26 +9,26 @@ import {
   pgTable,
   primaryKey,
   text,
-  timestamp,
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import type { DecisionContext, SourceTrust } from '../core/action.ts';
+import type { DecisionContext, SourceTrust, Tier } from '../core/action.ts';
 import type { ApprovalEdit, ApprovalOutcome, ApprovalStatus, VoidReason } from '../core/approval.ts';
 import type { Role } from '../core/caller.ts';
 import type { Denial, Scope, SelfApproval } from '../core/policy.ts';
+import { createdAt, instant } from './columns.ts';
 
-// TENANT WALL: the tables of this file are of the two kinds that table_kinds.ts names. Every key and index of
+// TENANT WALL: the tables of the schema files are of the two kinds that table_kinds.ts names. Every key and index of
 // a tenant table leads with `tenant_id`.
-
-const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date', precision: 3 });
-const createdAt = () => instant('created_at').notNull().default(sql`clock_timestamp()`);
 
 export const tenants = pgTable('tenants', {
   tenantId: text('tenant_id').primaryKey(),
   /** The revision that decides for this tenant; a condition of every writing statement (NO SILENT DRIFT). */
   activeRevision: text('active_revision').notNull(),
   activatedAt: instant('activated_at').notNull().default(sql`clock_timestamp()`),
+  /** The principal who activated it; null for the policy folder. */
+  activatedBy: text('activated_by'),
+  tier: text('tier').$type<Tier>().notNull().default('auto'),
   createdAt: createdAt(),
 });
 
@@ -39,11 +39,19 @@ export const principals = pgTable(
     principal: text('principal').notNull(),
     groups: text('groups').array().notNull().default(sql`'{}'`),
     owner: text('owner'),
+    riskTier: text('risk_tier'),
+    slackUser: text('slack_user'),
+    oidcSubject: text('oidc_subject'),
+    /** Its keys carry both as well, since those are the rows that writing statements judge. */
+    disabledAt: instant('disabled_at'),
+    frozenAt: instant('frozen_at'),
     createdAt: createdAt(),
   },
   (t) => [
     primaryKey({ columns: [t.tenantId, t.principal] }),
     foreignKey({ columns: [t.tenantId], foreignColumns: [tenants.tenantId] }),
+    uniqueIndex('principals_slack_user').on(t.tenantId, t.slackUser),
+    uniqueIndex('principals_oidc_subject').on(t.tenantId, t.oidcSubject),
   ],
 );
 
@@ -70,6 +78,7 @@ export const keys = pgTable(
     createdAt: createdAt(),
     expiresAt: instant('expires_at'),
     frozenAt: instant('frozen_at'),
+    disabledAt: instant('disabled_at'),
     revokedAt: instant('revoked_at'),
     revokeReason: text('revoke_reason'),
   },
@@ -102,12 +111,15 @@ export const decisions = pgTable(
     resolvedAction: text('resolved_action').notNull(),
     context: jsonb('context').$type<DecisionContext>().notNull(),
     denial: jsonb('denial').$type<Denial>(),
+    /** The grant that answered an ask. */
+    grantId: uuid('grant_id'),
     createdAt: createdAt(),
   },
   (t) => [
     primaryKey({ columns: [t.tenantId, t.decisionId] }),
     check('decisions_decision', sql`${t.decision} in ('allow', 'deny', 'require_approval')`),
     check('decisions_denial', sql`${t.denial} is null or ${t.decision} = 'deny'`),
+    check('decisions_grant', sql`${t.grantId} is null or ${t.decision} = 'allow'`),
   ],
 );
 
@@ -133,6 +145,7 @@ export const approvals = pgTable(
     resolvedTool: text('resolved_tool').notNull(),
     resolvedAction: text('resolved_action').notNull(),
     toolFactsHash: text('tool_facts_hash').notNull(),
+    secretParameters: text('secret_parameters').array().notNull().default(sql`'{}'`),
     reason: text('reason').notNull(),
     determiningPolicies: text('determining_policies').array().notNull(),
     policyRevision: text('policy_revision').notNull(),
@@ -201,6 +214,9 @@ export const votes = pgTable(
     groups: text('groups').array().notNull(),
     decision: text('decision').$type<'approve' | 'reject'>().notNull(),
     scope: text('scope').$type<Scope>().notNull(),
+    /** How long and how often a `window` holds. */
+    windowSeconds: integer('window_seconds'),
+    maxUses: integer('max_uses'),
     reason: text('reason'),
     at: instant('at').notNull().default(sql`clock_timestamp()`),
     /** When the vote's key was revoked, or another vote of the approver took its place; it no longer counts. */
@@ -214,6 +230,10 @@ export const votes = pgTable(
     }),
     index('votes_key').on(t.tenantId, t.keyId),
     check('votes_decision', sql`${t.decision} in ('approve', 'reject')`),
+    check(
+      'votes_window',
+      sql`(${t.scope} = 'window') = (${t.windowSeconds} is not null and ${t.maxUses} is not null)`,
+    ),
   ],
 );
 

@@ -9,10 +9,18 @@ export const TENANT_TABLES = [
   'approvals',
   'votes',
   'idempotency_keys',
+  'sessions',
+  'agent_pauses',
+  'denials',
+  'runs',
+  'grants',
+  'revisions',
+  'activations',
 ] as const;
 
 export const GLOBAL_TABLES = {
   keys: 'credential look-up: the tenant is what the look-up answers',
+  base_rules: 'the policy folder, which every tenant starts from',
   rate_limits: 'failure counters by hashed key, address limits among them',
   schema_migrations: 'which migrations were applied',
 } as const;
