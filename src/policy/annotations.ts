@@ -1,5 +1,6 @@
 import { GROUP_NAME } from '../core/identifiers.ts';
-import type { Denial, Scope, SelfApproval } from '../core/policy.ts';
+import { findNearestName } from '../core/nearest_name.ts';
+import { type ApproverDecision, type Denial, SCOPES, type Scope, type SelfApproval } from '../core/policy.ts';
 import type { PolicyJson } from './cedar.ts';
 import { findForbiddenCharacter } from './policy_text.ts';
 
@@ -13,9 +14,9 @@ export interface AskAnnotations {
   selfApproval: SelfApproval[];
 }
 
-export type ApproverCode = 'self_approval_forbidden' | 'approver_not_eligible';
+export type ApproverCode = Extract<ApproverDecision, { kind: 'refused' }>['code'];
 
-/** What the service knows of a policy beside its conditions. */
+/** What the service knows of a policy beside its conditions. Plain JSON: it is handed from thread to thread. */
 export interface PolicyFacts {
   id: string;
   effect: 'permit' | 'forbid';
@@ -24,6 +25,8 @@ export interface PolicyFacts {
   reason: string | null;
   deniedBy: Denial['by'] | null;
   code: ApproverCode | null;
+  /** All of them, as written. */
+  annotations: Record<string, string>;
 }
 
 export interface AnnotationFault {
@@ -41,9 +44,9 @@ interface Rule {
   expected: string;
 }
 
-const SCOPES: readonly string[] = ['once', 'run', 'session', 'window'];
-const DENIED_BY: readonly string[] = ['pause', 'unattended', 'unroutable', 'floor', 'ledger'];
-const CODES: readonly string[] = ['self_approval_forbidden', 'approver_not_eligible'];
+/** What a forbid can say that it denies by; where several apply, the first of these is what is told. */
+export const DENIED_BY: readonly Denial['by'][] = ['floor', 'ledger', 'pause', 'unattended', 'unroutable'];
+const CODES: readonly string[] = ['self_approval_forbidden', 'approver_not_eligible', 'scope_not_allowed'];
 const SELF_APPROVALS: Record<string, SelfApproval[]> = {
   owner: ['owner'],
   editor: ['editor'],
@@ -52,6 +55,9 @@ const SELF_APPROVALS: Record<string, SelfApproval[]> = {
 
 /** Votes and groups an ask can demand at most. */
 export const VOTES_MAX = 10;
+
+/** A name further away than this is no slip of the hand. */
+const SLIPS_MAX = 2;
 
 const RULES: Record<string, Rule> = {
   id: { place: 'any', isValid: isPolicyId, expected: 'a kebab-case name such as "refund-needs-approval"' },
@@ -73,7 +79,7 @@ const RULES: Record<string, Rule> = {
   },
   max_scope: {
     place: 'ask',
-    isValid: (value) => SCOPES.includes(value),
+    isValid: (value) => SCOPES.some((scope) => scope === value),
     expected: 'once, run, session or window',
   },
   signature: { place: 'ask', isValid: (value) => value === 'webauthn', expected: 'webauthn' },
@@ -87,11 +93,11 @@ const RULES: Record<string, Rule> = {
   code: {
     place: 'forbid',
     isValid: (value) => CODES.includes(value),
-    expected: 'self_approval_forbidden or approver_not_eligible',
+    expected: 'self_approval_forbidden, approver_not_eligible or scope_not_allowed',
   },
   denied_by: {
     place: 'forbid',
-    isValid: (value) => DENIED_BY.includes(value),
+    isValid: (value) => DENIED_BY.some((by) => by === value),
     expected: DENIED_BY.join(', '),
   },
 };
@@ -128,6 +134,9 @@ export function readPolicyFacts(id: string, policy: PolicyJson): PolicyFacts {
     reason: annotations.reason ?? annotations.doc ?? null,
     deniedBy: (annotations.denied_by as Denial['by'] | undefined) ?? null,
     code: (annotations.code as ApproverCode | undefined) ?? null,
+    annotations: Object.fromEntries(
+      Object.entries(annotations).map(([name, value]) => [name, String(value ?? '')]),
+    ),
   };
 }
 
@@ -145,9 +154,11 @@ function readAsk(annotations: Record<string, string>): AskAnnotations {
 function findFault(name: string, value: unknown, effect: string, isAsk: boolean): AnnotationFault[] {
   const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined;
   if (rule === undefined) {
-    const help = `Known are ${Object.keys(RULES)
-      .map((known) => `@${known}`)
+    const nearest = findNearestName(name, Object.keys(RULES), SLIPS_MAX);
+    const known = `Known are ${Object.keys(RULES)
+      .map((one) => `@${one}`)
       .join(', ')}.`;
+    const help = nearest === undefined ? known : `Did you mean @${nearest}? ${known}`;
     return [{ message: `unknown annotation \`@${name}\``, help }];
   }
   if (typeof value !== 'string' || !rule.isValid(value)) {

@@ -1,8 +1,5 @@
-import type { AskTerms, Scope, SelfApproval } from '../core/policy.ts';
+import { type AskTerms, SCOPES, type SelfApproval } from '../core/policy.ts';
 import type { AskAnnotations } from './annotations.ts';
-
-/** Narrowest first. */
-const SCOPES: readonly Scope[] = ['once', 'run', 'session', 'window'];
 
 /**
  * What several asks demand together: all groups, most votes and never

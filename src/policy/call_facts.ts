@@ -1,41 +1,37 @@
-import { SOURCE_TRUSTS } from '../core/action.ts';
-import type { DecisionRequest } from '../core/policy.ts';
+import { SOURCE_TRUSTS, TIERS } from '../core/action.ts';
+import { type AskStanding, type DecisionRequest, PERMISSIONS } from '../core/policy.ts';
 import type { CedarCall, CedarValueJson, EntityJson } from './cedar.ts';
-import { entityUid } from './model.ts';
+import type { Variant } from './facts_by.ts';
+import { ASK_ACTION, entityUid } from './model.ts';
 import type { Operation } from './operation.ts';
+import type { ParameterFacts } from './parameters.ts';
 import { pruneRecord, type Reads } from './reads.ts';
 
-const TRUSTS = new Map(SOURCE_TRUSTS.map((trust) => [trust, { __entity: entityUid('Trust', trust) }]));
+const TRUSTS = entitiesOf('Trust', SOURCE_TRUSTS);
+const TIER_ENTITIES = entitiesOf('Tier', TIERS);
+const PERMISSION_ENTITIES = entitiesOf('Permission', PERMISSIONS);
+
+/** A call whose names were resolved and whose parameters were checked. */
+export interface CallFacts {
+  request: DecisionRequest;
+  operation: Operation;
+  variant: Variant;
+  parameters: ParameterFacts;
+}
 
 /**
  * The facts of a call as Cedar reads them, as far as `reads` goes. Of what the call says of its tool nothing is
  * taken: the registry's word is the only one (`mutates_state` of the call is part of the hash alone).
  */
-export function buildAgentCall(
-  request: DecisionRequest,
-  operation: Operation,
-  parameters: CedarValueJson,
-  reads: Reads,
-): CedarCall {
-  const { agent, toolCall } = request;
-  const principal = entityUid('Agent', agent.principal.toLowerCase());
-  const action = entityUid('Action', operation.actionId);
-  const path = toolCall.resource ?? '';
-  const resource = entityUid('Resource', path);
-  const entities: EntityJson[] = [];
-  if (reads.principal) {
-    const attrs = agent.owner === null ? {} : { owner: { __entity: approverUid(agent.owner) } };
-    entities.push({ uid: principal, attrs, parents: agent.groups.map((group) => entityUid('Group', group)) });
-  }
-  if (reads.action) {
-    const parents = operation.actionGroups.map((group) => entityUid('Action', group));
-    entities.push({ uid: action, attrs: {}, parents });
-  }
-  if (reads.resource) {
-    entities.push({ uid: resource, attrs: { path }, parents: [entityUid('Tool', operation.tool)] });
-  }
-  const context = pruneRecord(buildContext(request, operation, parameters), reads.context);
-  return { principal, action, resource, context, entities };
+export function buildAgentCall(facts: CallFacts, reads: Reads): CedarCall {
+  return buildCall(facts, facts.operation.actionId, facts.variant.groups, buildContext(facts), reads);
+}
+
+/** The same call under the action `ask`, with what decides whether it may be put to a person. */
+export function buildAskCall(facts: CallFacts, standing: AskStanding, reads: Reads): CedarCall {
+  const { routable, deniedBefore } = standing;
+  const context = { ...buildContext(facts), routable, denied_before: deniedBefore };
+  return buildCall(facts, ASK_ACTION, [], context, reads);
 }
 
 /** The entity of a person who decides; principals are compared in lower case. */
@@ -43,21 +39,68 @@ export function approverUid(principal: string) {
   return entityUid('Approver', principal.toLowerCase());
 }
 
-function buildContext(
-  { context, now }: DecisionRequest,
-  operation: Operation,
-  parameters: CedarValueJson,
-): CedarCall['context'] {
+/** The entity of an agent. */
+export function agentUid(principal: string) {
+  return entityUid('Agent', principal.toLowerCase());
+}
+
+function buildCall(
+  { request, operation }: CallFacts,
+  actionId: string,
+  actionGroups: readonly string[],
+  context: CedarCall['context'],
+  reads: Reads,
+): CedarCall {
+  const { agent, toolCall } = request;
+  const principal = agentUid(agent.principal);
+  const action = entityUid('Action', actionId);
+  const path = toolCall.resource ?? '';
+  const resource = entityUid('Resource', path);
+  const entities: EntityJson[] = [];
+  if (reads.principal) {
+    const owner = agent.owner === null ? {} : { owner: { __entity: approverUid(agent.owner) } };
+    const parents = agent.groups.map((group) => entityUid('Group', group));
+    entities.push({ uid: principal, attrs: { risk_tier: agent.riskTier, ...owner }, parents });
+  }
+  if (reads.action) {
+    const parents = actionGroups.map((group) => entityUid('Action', group));
+    entities.push({ uid: action, attrs: {}, parents });
+  }
+  if (reads.resource) {
+    entities.push({ uid: resource, attrs: { path }, parents: [entityUid('Tool', operation.tool)] });
+  }
+  return { principal, action, resource, context: pruneRecord(context, reads.context), entities };
+}
+
+function buildContext({ request, operation, variant, parameters }: CallFacts): CedarCall['context'] {
+  const { context, paused } = request;
+  const { permission } = operation;
   const facts: CedarCall['context'] = {
-    tool: { ...operation.facts },
-    parameters,
-    source_trust: TRUSTS.get(context.source_trust) ?? { __entity: entityUid('Trust', 'untrusted') },
+    tool: {
+      ...variant.facts,
+      ...(permission === null ? {} : { permission: entityOf(PERMISSION_ENTITIES, permission) }),
+    },
+    ...parameters,
+    source_trust: entityOf(TRUSTS, context.source_trust),
     contains_sensitive_data: context.contains_sensitive_data,
+    tier: entityOf(TIER_ENTITIES, context.tier),
     unattended: context.unattended,
-    now: { __extn: { fn: 'datetime', arg: now.toISOString() } },
+    paused,
+    now: { __extn: { fn: 'datetime', arg: context.now } },
   };
   if (context.workspace !== null) facts.workspace = context.workspace;
   if (context.environment !== null) facts.environment = context.environment;
   if (context.session_id !== null) facts.session_id = context.session_id;
   return facts;
+}
+
+function entitiesOf(type: string, ids: readonly string[]): ReadonlyMap<string, CedarValueJson> {
+  return new Map(ids.map((id) => [id, { __entity: entityUid(type, id) }]));
+}
+
+/** FAIL CLOSED: a value that is none of its kind is no call that can be judged. */
+function entityOf(entities: ReadonlyMap<string, CedarValueJson>, id: string): CedarValueJson {
+  const entity = entities.get(id);
+  if (entity === undefined) throw new TypeError(`\`${id}\` is none of ${[...entities.keys()].join(', ')}`);
+  return entity;
 }

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import {
   type AuthorizationAnswer,
   type DetailedError,
+  formatPolicies,
   type PolicyJson,
   policySetTextToParts,
   policyToJson,
@@ -66,7 +67,10 @@ export function parsePolicy(text: string): CedarResult<PolicyJson> {
     : { kind: 'ok', value: answer.json };
 }
 
-/** Checks policies against a schema; warnings count as faults, since each is a policy that can never fire as meant. */
+/**
+ * Checks policies against a schema; warnings count as faults, since each is a policy that can never fire as meant.
+ * Of one place in a policy the first fault alone is told, and of a policy with errors no warning: they follow.
+ */
 export function validatePolicies(
   texts: Record<string, string>,
   schema: SchemaJson<string>,
@@ -75,16 +79,29 @@ export function validatePolicies(
   if (answer.type === 'failure') {
     return answer.errors.map((error) => ({ policyId: null, fault: toFault(error) }));
   }
-  const found = [...answer.validationErrors, ...answer.validationWarnings];
+  const erroneous = new Set(answer.validationErrors.map(({ policyId }) => policyId));
+  const warnings = answer.validationWarnings.filter(({ policyId }) => !erroneous.has(policyId));
+  const found = new Map<string, { policyId: string; fault: CedarFault }>();
+  for (const { policyId, error } of [...answer.validationErrors, ...warnings]) {
+    const fault = toFault(error);
+    const key = JSON.stringify([policyId, fault.start ?? fault.message]);
+    if (!found.has(key))
+      found.set(key, { policyId, fault: { ...fault, message: withoutPolicy(fault.message) } });
+  }
   return [
-    ...found.map(({ policyId, error }) => ({ policyId, fault: toFault(error) })),
+    ...found.values(),
     ...answer.otherWarnings.map((error) => ({ policyId: null, fault: toFault(error) })),
   ];
 }
 
+/** The validator begins each message with the policy's id, which every problem names anyway. */
+function withoutPolicy(message: string): string {
+  return message.replace(/^for policy `[^`]*`[,:] /, '');
+}
+
 /**
- * Parses policies once, under a name. Cedar keeps prepared sets for the whole process, so a name must say what
- * it stands for: the same name always has the same policies.
+ * Parses policies once, under a name. Cedar keeps prepared sets for the whole thread, and has no call that gives one
+ * back: preparing others under the same name replaces, and frees, those that were there.
  */
 export function preparePolicies(
   name: string,
@@ -123,4 +140,12 @@ function toFault(error: DetailedError): CedarFault {
   const label = error.sourceLocations?.[0];
   const expected = label?.label ? `: ${label.label}` : '';
   return { message: `${error.message}${expected}`, help: error.help, start: label?.start ?? null };
+}
+
+/** Writes policies anew in Cedar's own form, comments kept. Blank lines beside comments are not. */
+export function formatPolicyText(text: string): CedarResult<string> {
+  const answer = formatPolicies({ policyText: text });
+  return answer.type === 'failure'
+    ? { kind: 'faults', faults: answer.errors.map(toFault) }
+    : { kind: 'ok', value: answer.formatted_policy };
 }

@@ -1,20 +1,14 @@
 import type { JsonObject, JsonValue } from '../core/json.ts';
-
-/** Keywords whose value is a subschema for another place of the value. */
-const CHILD = [
-  'items',
-  'contains',
-  'additionalProperties',
-  'unevaluatedProperties',
-  'unevaluatedItems',
-  'propertyNames',
-];
-const CHILD_LISTS = ['prefixItems'];
-const CHILD_MAPS = ['properties', 'patternProperties', '$defs', 'definitions'];
-/** Keywords whose value is a subschema, or several, for the same place. */
-const SAME_PLACE = ['if', 'then', 'else', 'not'];
-const SAME_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
-const SAME_PLACE_MAPS = ['dependentSchemas'];
+import {
+  CHILD,
+  CHILD_LISTS,
+  CHILD_MAPS,
+  DEFINITIONS,
+  isSchemaObject,
+  SAME_PLACE,
+  SAME_PLACE_LISTS,
+  SAME_PLACE_MAPS,
+} from './subschemas.ts';
 
 /**
  * The same JSON Schema with every object in it closed, unless the schema says `additionalProperties` or
@@ -23,7 +17,7 @@ const SAME_PLACE_MAPS = ['dependentSchemas'];
  * (JSON Schema 2020-12, core §11.3).
  */
 export function closeSchema(schema: JsonValue): JsonValue {
-  return isObject(schema) ? closeObject(schema, true) : schema;
+  return isSchemaObject(schema) ? closeObject(schema, true) : schema;
 }
 
 function closeObject(schema: JsonObject, isOutermost: boolean): JsonObject {
@@ -43,7 +37,7 @@ function closeObject(schema: JsonObject, isOutermost: boolean): JsonObject {
 function closeKeyword(keyword: string, value: JsonValue): JsonValue {
   if (CHILD.includes(keyword)) return closeSchema(value);
   if (CHILD_LISTS.includes(keyword)) return mapList(value, closeSchema);
-  if (CHILD_MAPS.includes(keyword)) return mapMembers(value, closeSchema);
+  if (CHILD_MAPS.includes(keyword) || DEFINITIONS.includes(keyword)) return mapMembers(value, closeSchema);
   if (SAME_PLACE.includes(keyword)) return closeBranch(value);
   if (SAME_PLACE_LISTS.includes(keyword)) return mapList(value, closeBranch);
   if (SAME_PLACE_MAPS.includes(keyword)) return mapMembers(value, closeBranch);
@@ -51,7 +45,7 @@ function closeKeyword(keyword: string, value: JsonValue): JsonValue {
 }
 
 function closeBranch(schema: JsonValue): JsonValue {
-  return isObject(schema) ? closeObject(schema, false) : schema;
+  return isSchemaObject(schema) ? closeObject(schema, false) : schema;
 }
 
 function describesObject(schema: JsonObject): boolean {
@@ -65,11 +59,7 @@ function mapList(value: JsonValue, close: (schema: JsonValue) => JsonValue): Jso
 }
 
 function mapMembers(value: JsonValue, close: (schema: JsonValue) => JsonValue): JsonValue {
-  return isObject(value)
+  return isSchemaObject(value)
     ? Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, close(schema)]))
     : value;
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

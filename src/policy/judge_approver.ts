@@ -1,15 +1,15 @@
 import type { ApproverAction, ApproverDecision, ApproverRequest } from '../core/policy.ts';
-import type { PolicyFacts } from './annotations.ts';
-import { approverUid } from './call_facts.ts';
-import { type CedarCall, evaluate } from './cedar.ts';
-import type { LoadedSet } from './decide.ts';
+import { judgeCall, refuseUnevaluated } from './approver_call.ts';
+import { agentUid, approverUid } from './call_facts.ts';
 import { entityUid } from './model.ts';
+import type { LoadedSet } from './prepare_call.ts';
 
 const WHO_COULD: Record<ApproverAction, string> = {
   approve: 'an approver other than those behind the action may approve',
   reject: 'an approver may reject',
   edit: 'an approver may edit',
   cancel: 'the asking agent, an operator, or an approver whose vote is on it may cancel',
+  widen: 'an approver other than those behind the action may widen a yes',
 };
 
 /**
@@ -18,51 +18,13 @@ const WHO_COULD: Record<ApproverAction, string> = {
  */
 export function judgeApprover(set: LoadedSet, request: ApproverRequest): ApproverDecision {
   try {
-    const slice = set.slices.get(request.action);
-    const answer = slice && evaluate(slice.preparedName, buildApproverCall(request));
-    if (answer?.kind !== 'answered') {
-      return refuse('approver_not_eligible', 'the policies on approvers could not be evaluated');
-    }
-    if (answer.decision === 'allow') {
-      return { kind: 'permitted' };
-    }
-    return refuseBy(
-      answer.reason.flatMap((id) => set.policies.get(id) ?? []),
-      WHO_COULD[request.action],
-    );
+    const { action, approver, approval } = request;
+    const uid = entityUid('Approval', approval.approvalId);
+    const resource = { uid, attrs: approvalAttributes(approval), parents: [] };
+    return judgeCall(set, { action, approver, resource, others: [], whoCould: WHO_COULD[action] });
   } catch {
-    return refuse('approver_not_eligible', 'the policies on approvers could not be evaluated');
+    return refuseUnevaluated();
   }
-}
-
-function refuseBy(forbids: readonly PolicyFacts[], whoCould: string): ApproverDecision {
-  const isSelfApproval = forbids.some((policy) => policy.code === 'self_approval_forbidden');
-  const reasons = forbids.map((policy) => policy.reason ?? `policy \`${policy.id}\` forbids it`);
-  const code = isSelfApproval ? 'self_approval_forbidden' : 'approver_not_eligible';
-  return refuse(code, [...reasons, whoCould].join('; '));
-}
-
-function refuse(code: 'self_approval_forbidden' | 'approver_not_eligible', reason: string): ApproverDecision {
-  return { kind: 'refused', code, reason };
-}
-
-function buildApproverCall({ action, approver, approval }: ApproverRequest): CedarCall {
-  const principal = approverUid(approver.principal);
-  const resource = entityUid('Approval', approval.approvalId);
-  return {
-    principal,
-    action: entityUid('Action', action),
-    resource,
-    context: {},
-    entities: [
-      {
-        uid: principal,
-        attrs: { roles: [...approver.roles], as_agent: { __entity: agentUid(approver.principal) } },
-        parents: approver.groups.map((group) => entityUid('Group', group)),
-      },
-      { uid: resource, attrs: approvalAttributes(approval), parents: [] },
-    ],
-  };
 }
 
 function approvalAttributes(approval: ApproverRequest['approval']) {
@@ -77,8 +39,4 @@ function approvalAttributes(approval: ApproverRequest['approval']) {
     self_approval_allowed: [...approval.selfApproval],
     has_own_vote: approval.hasOwnVote,
   };
-}
-
-function agentUid(principal: string) {
-  return entityUid('Agent', principal.toLowerCase());
 }

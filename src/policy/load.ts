@@ -1,23 +1,43 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PolicySet } from '../core/policy.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { BaseRules } from '../core/rules.ts';
 import { parseStrictJson, StrictJsonError } from '../core/strict_json.ts';
-import { buildPolicySet } from './policy_set.ts';
+import { compileRules } from './compile.ts';
+import { type OpenPolicySet, openRules } from './open.ts';
+import { locateProblems, type PolicyPlaces, placesOf } from './places.ts';
 import { PolicySetError, type PolicySetProblem, problem } from './policy_set_error.ts';
-import { type PolicySource, splitPolicyText } from './policy_text.ts';
-import { parseToolFile, type ToolRegistration } from './tool_registration.ts';
+import { findRepeatedIds, splitPolicyText } from './policy_text.ts';
+import { parseToolFile } from './tool_registration.ts';
+
+/** What a policy folder holds, and where in it each policy stands. */
+export type FolderReading =
+  | { kind: 'read'; base: BaseRules; places: PolicyPlaces }
+  | { kind: 'refused'; problems: PolicySetProblem[] };
 
 /**
- * Loads a policy set from a folder: every `*.cedar` file in it, and every `*.json` file in its `tools` folder.
- * Throws a `PolicySetError` that names file, line and policy of every problem found; a folder that cannot be
- * read is the file system's own error.
+ * Loads a policy set from a folder, on this thread: every `*.cedar` file in it, and every `*.json` file in its
+ * `tools` folder. Throws a `PolicySetError` that names file, line and policy of every problem found; a folder that
+ * cannot be read is the file system's own error.
  */
-export async function loadPolicySet(directory: string): Promise<PolicySet> {
+export async function loadPolicySet(directory: string): Promise<OpenPolicySet> {
+  const reading = await readPolicyFolder(directory);
+  if (reading.kind === 'refused') throw new PolicySetError(reading.problems);
+  const { base, places } = reading;
+  const compilation = compileRules({ base, policies: {}, tools: [], permissions: [] });
+  if (compilation.kind === 'refused') throw new PolicySetError(locateProblems(compilation.problems, places));
+  return openRules(compilation.compiled);
+}
+
+/**
+ * Reads the rules of a policy folder, unchecked beyond what splitting them takes.
+ * @throws the file system's own error when the folder cannot be read.
+ */
+export async function readPolicyFolder(directory: string): Promise<FolderReading> {
   const texts = await readFiles(directory, '', '.cedar');
   if (texts.length === 0) {
-    throw new PolicySetError([
-      problem(`no *.cedar file in \`${directory}\``, 'Set AEGIS_POLICY_DIR to a folder with policies.'),
-    ]);
+    const help = 'Set AEGIS_POLICY_DIR to a folder with policies.';
+    return { kind: 'refused', problems: [problem(`no *.cedar file in \`${directory}\``, help)] };
   }
   const toolFiles = await readFiles(directory, 'tools', '.json');
   const split = texts.map(({ name, bytes }) => splitPolicyFile(name, bytes));
@@ -28,32 +48,10 @@ export async function loadPolicySet(directory: string): Promise<PolicySet> {
     ...findRepeatedIds(sources),
     ...read.flatMap((file) => file.problems),
   ];
-  if (problems.length > 0) {
-    throw new PolicySetError(problems);
-  }
+  if (problems.length > 0) return { kind: 'refused', problems };
   const policies = Object.fromEntries(sources.map((source) => [source.id, source.text]));
-  return buildLocated(
-    policies,
-    read.flatMap((file) => file.tools),
-    sources,
-  );
-}
-
-/** Builds the set; a problem of a policy is told with the file and line that the policy came from. */
-function buildLocated(
-  policies: Record<string, string>,
-  tools: readonly ToolRegistration[],
-  sources: readonly PolicySource[],
-): PolicySet {
-  try {
-    return buildPolicySet({ policies, tools });
-  } catch (error) {
-    if (!(error instanceof PolicySetError)) throw error;
-    const placeById = new Map(sources.map(({ id, source, line }) => [id, { source, line }]));
-    throw new PolicySetError(
-      error.problems.map((found) => ({ ...found, ...placeById.get(found.policyId ?? '') })),
-    );
-  }
+  const tools = read.flatMap((file) => file.tools);
+  return { kind: 'read', base: { policies, tools }, places: placesOf(sources) };
 }
 
 async function readFiles(directory: string, folder: string, ending: string) {
@@ -84,32 +82,18 @@ function splitPolicyFile(source: string, bytes: Uint8Array): ReturnType<typeof s
   return splitPolicyText(text, source);
 }
 
-function findRepeatedIds(sources: readonly PolicySource[]): PolicySetProblem[] {
-  const first = new Map<string, PolicySource>();
-  return sources.flatMap((policy) => {
-    const earlier = first.get(policy.id);
-    if (earlier === undefined) {
-      first.set(policy.id, policy);
-      return [];
-    }
-    const help = `Rename one; the other is at ${earlier.source}:${earlier.line}.`;
-    const { id: policyId, source, line } = policy;
-    return [problem('its `@id` is taken', help, { policyId, source, line })];
-  });
-}
-
 function readToolFile(
   source: string,
   bytes: Uint8Array,
-): { tools: ToolRegistration[]; problems: PolicySetProblem[] } {
+): { tools: JsonObject[]; problems: PolicySetProblem[] } {
   try {
     const file = parseToolFile(parseStrictJson(bytes));
     return file.kind === 'tools'
-      ? { tools: file.tools, problems: [] }
+      ? { tools: file.tools.map((tool) => ({ ...tool })), problems: [] }
       : {
           tools: [],
           problems: file.issues.map(({ pointer, reason }) =>
-            problem(`\`${pointer}\`: ${reason}`, null, { source }),
+            problem(`\`${pointer}\`: ${reason}`, null, { source, pointer }),
           ),
         };
   } catch (error) {

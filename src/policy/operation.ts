@@ -1,29 +1,34 @@
 import { canonicalize } from '../core/canonical_json.ts';
 import { sha256Hex } from '../core/digest.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { RecordShape } from './cedar_shape.ts';
+import type { Permission } from '../core/policy.ts';
+import { EMPTY_RECORD, type RecordShape } from './cedar_shape.ts';
+import type { Variants } from './facts_by.ts';
 import type { ParameterChecker } from './parameter_checker.ts';
+import { actionGroupsOf, UNREGISTERED_FACTS } from './tool_facts.ts';
 import type { ToolRegistration } from './tool_registration.ts';
 
-/** What policy knows of an operation, under the names that policies read in `context.tool`. */
-export interface ToolFacts {
-  registered: boolean;
-  mutates_state: boolean;
-  idempotent: boolean;
-  destructive: boolean;
-  requires_approval: boolean;
+/** A parameter that policy is told more of than its value. */
+export interface MarkedParameter {
+  name: string;
+  /** Whether every call has it; else what is told of it is optional. */
+  isRequired: boolean;
 }
 
 /** A tool's operation, ready to be judged. `tool` and `action` are normal forms. */
 export interface Operation {
   /** Id of its Cedar action. */
   actionId: string;
-  /** Cedar actions it is in: `invoke` and what its facts say. */
-  actionGroups: readonly string[];
   tool: string;
   action: string;
-  facts: ToolFacts;
+  /** What it does, by the parameter that this depends on. */
+  variants: Variants;
+  permission: Permission | null;
   shape: RecordShape;
+  paths: readonly MarkedParameter[];
+  hosts: readonly MarkedParameter[];
+  workspaceRoot: string | null;
+  secretParameters: readonly string[];
   checkParameters: ParameterChecker;
   commandParameter: string | null;
   argvParameter: string | null;
@@ -34,14 +39,16 @@ export interface Operation {
 /** The Cedar action of what nobody registered. */
 export const UNREGISTERED_ACTION = 'unregistered';
 
-/** What nobody registered might do anything. */
-export const UNREGISTERED_FACTS: ToolFacts = {
-  registered: false,
-  mutates_state: true,
-  idempotent: false,
-  destructive: true,
-  requires_approval: true,
+const UNREGISTERED_VARIANTS: Variants = {
+  parameter: null,
+  byValue: new Map(),
+  otherwise: {
+    sliceId: UNREGISTERED_ACTION,
+    groups: actionGroupsOf(UNREGISTERED_FACTS),
+    facts: UNREGISTERED_FACTS,
+  },
 };
+const UNREGISTERED_FACTS_HASH = computeFactsHash({ ...UNREGISTERED_FACTS });
 
 /**
  * The id of an operation's Cedar action: both normal forms joined by a full stop, `%` and `.` inside either
@@ -51,16 +58,33 @@ export function computeActionId(tool: string, action: string): string {
   return `${escapePart(tool)}.${escapePart(action)}`;
 }
 
-/** The action groups that facts put an operation in. */
-export function actionGroupsOf(facts: ToolFacts): string[] {
-  const groups = facts.mutates_state ? ['write'] : ['read'];
-  return facts.destructive ? [...groups, 'destroy', 'invoke'] : [...groups, 'invoke'];
+/** What a name stands for that nobody registered; a permission may name it all the same. */
+export function unregisteredOperation(
+  tool: string,
+  action: string,
+  permission: Permission | null = null,
+): Operation {
+  return {
+    actionId: UNREGISTERED_ACTION,
+    tool,
+    action,
+    variants: UNREGISTERED_VARIANTS,
+    permission,
+    shape: EMPTY_RECORD,
+    paths: [],
+    hosts: [],
+    workspaceRoot: null,
+    secretParameters: [],
+    checkParameters: acceptAny,
+    commandParameter: null,
+    argvParameter: null,
+    factsHash: UNREGISTERED_FACTS_HASH,
+  };
 }
 
-/** The facts of a registration as policies see them. */
-export function factsOf(registration: ToolRegistration): ToolFacts {
-  const { mutates_state, idempotent, destructive, requires_approval } = registration;
-  return { registered: true, mutates_state, idempotent, destructive, requires_approval };
+/** Of a tool registered without a schema: its parameters are neither checked nor shown to policy. */
+export function acceptAny(): undefined {
+  return undefined;
 }
 
 /** A registration by its normal names and without its aliases: what an approval is bound to. */

@@ -1,25 +1,87 @@
 import type { JsonObject } from '../core/json.ts';
-import { type Converted, toCedarValue } from './cedar_shape.ts';
+import { formatPointer } from '../core/json_rules.ts';
+import type { CedarValueJson } from './cedar.ts';
+import { toCedarValue } from './cedar_shape.ts';
+import { readHost } from './host_facts.ts';
 import type { Operation } from './operation.ts';
 import type { ParameterProblem } from './parameter_problem.ts';
+import { readPath } from './path_facts.ts';
 import { QUOTED_FORM, quoteArgv } from './quoted_command.ts';
 
-export type JudgedParameters = Exclude<Converted, { kind: 'absent' }>;
+/** What policy is told of a call's parameters, in Cedar's form. */
+export interface ParameterFacts {
+  parameters: CedarValueJson;
+  /** `{raw, normal, inside_workspace}` of each path that the call has, and `{host, port}` of each host. */
+  paths: Record<string, CedarValueJson>;
+  hosts: Record<string, CedarValueJson>;
+}
 
-/** Checks a call's parameters against what its tool declares, and turns them into what Cedar can hold. */
-export function judgeParameters(operation: Operation, parameters: JsonObject): JudgedParameters {
+export type JudgedParameters =
+  | { kind: 'facts'; facts: ParameterFacts }
+  | { kind: 'problem'; problem: ParameterProblem };
+
+/**
+ * Checks a call's parameters against what its tool declares, and turns them into what Cedar can hold. `keyRoot` is the
+ * workspace root of the key; without one the registry's holds.
+ */
+export function judgeParameters(
+  operation: Operation,
+  parameters: JsonObject,
+  keyRoot: string | null,
+): JudgedParameters {
   const found = operation.checkParameters(parameters) ?? findCommandProblem(operation, parameters);
   if (found !== undefined) {
     return { kind: 'problem', problem: found };
   }
   const converted = toCedarValue(parameters, operation.shape);
-  return converted.kind === 'absent' ? { kind: 'value', value: {} } : converted;
+  if (converted.kind === 'problem') return converted;
+  const hosts = readHosts(operation, parameters);
+  if (hosts.kind === 'problem') return hosts;
+  const facts = {
+    parameters: converted.kind === 'value' ? converted.value : {},
+    paths: readPaths(operation, parameters, keyRoot ?? operation.workspaceRoot),
+    hosts: hosts.hosts,
+  };
+  return { kind: 'facts', facts };
 }
 
 /** A deny's reason: the tool, the place, what is expected there. */
 export function describeParameterProblem(operation: Operation, found: ParameterProblem): string {
   const place = found.pointer === '' ? 'the parameters' : `\`${found.pointer}\``;
   return `parameters of \`${operation.tool}\`/\`${operation.action}\`: ${place} ${found.expected}`;
+}
+
+function readPaths(
+  { paths }: Operation,
+  parameters: JsonObject,
+  root: string | null,
+): ParameterFacts['paths'] {
+  const found: ParameterFacts['paths'] = {};
+  for (const { name } of paths) {
+    const text = findText(parameters, name);
+    if (text !== undefined) found[name] = { ...readPath(text, root) };
+  }
+  return found;
+}
+
+function readHosts({ hosts }: Operation, parameters: JsonObject) {
+  const found: ParameterFacts['hosts'] = {};
+  for (const { name } of hosts) {
+    const text = findText(parameters, name);
+    if (text === undefined) continue;
+    const host = readHost(text);
+    if (host === undefined) {
+      const expected = 'must be a host, a host with its port, or a URL';
+      return { kind: 'problem', problem: { pointer: formatPointer([name]), expected } } as const;
+    }
+    found[name] = { ...host };
+  }
+  return { kind: 'hosts', hosts: found } as const;
+}
+
+function findText(parameters: JsonObject, name: string): string | undefined {
+  const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** With an argument vector no shell runs: what an approver reads as the command must be that vector, quoted. */

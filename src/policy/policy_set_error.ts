@@ -1,16 +1,10 @@
+import type { RulesProblem } from '../core/rules.ts';
+
 /** One thing that is wrong with a policy set, where it stands, and what would mend it. */
-export interface PolicySetProblem {
-  /** The policy at fault, null when the fault is a tool's or the id is what is missing. */
-  policyId: string | null;
-  /** File the fault stands in, as named to the loader; null when the set did not come from files. */
-  source: string | null;
-  /** Counted from 1; null when not known. */
-  line: number | null;
-  column: number | null;
-  message: string;
-  /** The remedy, as a sentence. */
-  help: string | null;
-}
+export type PolicySetProblem = RulesProblem;
+
+/** More problems than these nobody reads at once. */
+export const PROBLEMS_MAX = 100;
 
 /** Thrown when a policy set is refused at load. It names every problem found; the set in force stays as it is. */
 export class PolicySetError extends Error {
@@ -24,11 +18,16 @@ export class PolicySetError extends Error {
 }
 
 /** A problem without a place, to be completed by whoever knows one. */
-export function problem(message: string, help: string | null, place: Partial<PolicySetProblem> = {}) {
-  return { policyId: null, source: null, line: null, column: null, ...place, message, help };
+export function problem(
+  message: string,
+  help: string | null,
+  place: Partial<PolicySetProblem> = {},
+): PolicySetProblem {
+  return { policyId: null, source: null, line: null, column: null, pointer: null, ...place, message, help };
 }
 
-function formatProblem(found: PolicySetProblem): string {
+/** A problem as one line: place, policy, what is wrong, remedy. */
+export function formatProblem(found: PolicySetProblem): string {
   const place = [found.source, found.line, found.column].filter((part) => part !== null).join(':');
   const policy = found.policyId === null ? '' : `policy \`${found.policyId}\`: `;
   const help = found.help === null ? '' : `. ${found.help}`;

@@ -1,62 +1,131 @@
 import type { JsonObject, JsonValue } from '../core/json.ts';
-import type { ToolRegistration } from './tool_registration.ts';
-
-export interface RegistrationFault {
-  message: string;
-  help: string;
-}
+import { formatPointer, RESERVED_MEMBERS } from '../core/json_rules.ts';
+import { factsFor } from './facts_by.ts';
+import { isWorkspaceRoot } from './path_facts.ts';
+import type { RegistrationFault } from './registration_fault.ts';
+import type { RegisteredFacts, ToolRegistration } from './tool_registration.ts';
 
 /** Parameters that hold a command line more often than not. */
 const COMMAND_NAMES = ['command', 'cmd', 'script', 'code'];
 
-/** What is wrong with a registration beside its names and the syntax of its schema. */
+/** Whether a declared parameter is one that a member may name. */
+type Kind = { fits: (schema: JsonObject) => boolean; expected: string };
+
+const STRING: Kind = {
+  fits: ({ type }) => type === 'string' || (Array.isArray(type) && isNullableString(type)),
+  expected: 'a string',
+};
+const ANY: Kind = { fits: () => true, expected: 'a parameter' };
+
+/** What is wrong with a registration beside its names and the inside of its schema. */
 export function findRegistrationFaults(registration: ToolRegistration): RegistrationFault[] {
+  const { parameters_schema, workspace_root } = registration;
   const faults: RegistrationFault[] = [];
-  if (registration.destructive && !registration.mutates_state) {
+  if (parameters_schema !== null && parameters_schema.type !== 'object') {
     faults.push({
-      message: 'a destructive operation changes state',
-      help: 'Set `mutates_state` to true, or `destructive` to false.',
-    });
-  }
-  if (registration.parameters_schema !== null && registration.parameters_schema.type !== 'object') {
-    faults.push({
+      pointer: '/parameters_schema/type',
       message: '`parameters_schema` does not describe an object',
       help: 'Parameters are an object: write "type": "object" at its top.',
     });
   }
-  return [...faults, ...findCommandFaults(registration)];
+  if (workspace_root !== null && !isWorkspaceRoot(workspace_root)) {
+    const help = 'Write it as an absolute POSIX path without `..`, escapes and backslashes.';
+    faults.push({ pointer: '/workspace_root', message: '`workspace_root` is no absolute path', help });
+  }
+  return [
+    ...faults,
+    ...findContradictions('/destructive', registration),
+    ...findFactsByFaults(registration),
+    ...findMarkFaults(registration),
+    ...findCommandFaults(registration),
+  ];
+}
+
+function findContradictions(pointer: string, facts: RegisteredFacts): RegistrationFault[] {
+  if (!facts.destructive || facts.mutates_state) return [];
+  const help = 'Set `mutates_state` to true, or `destructive` to false.';
+  return [{ pointer, message: 'a destructive operation changes state', help }];
+}
+
+function findFactsByFaults(registration: ToolRegistration): RegistrationFault[] {
+  const { facts_by, parameters_schema } = registration;
+  if (facts_by === null) return [];
+  return [
+    ...findUndeclared('/facts_by/parameter', facts_by.parameter, parameters_schema, STRING),
+    ...Object.keys(facts_by.values).flatMap((value) =>
+      findContradictions(formatPointer(['facts_by', 'values', value]), factsFor(registration, value)),
+    ),
+  ];
+}
+
+function findMarkFaults(registration: ToolRegistration): RegistrationFault[] {
+  const marks: [member: 'secret_parameters' | 'path_parameters' | 'host_parameters', kind: Kind][] = [
+    ['secret_parameters', ANY],
+    ['path_parameters', STRING],
+    ['host_parameters', STRING],
+  ];
+  return marks.flatMap(([member, kind]) =>
+    registration[member].flatMap((name, index, names) => {
+      const pointer = formatPointer([member, index]);
+      if (names.indexOf(name) < index) {
+        return [{ pointer, message: `\`${member}\` names \`${name}\` twice`, help: 'Remove one.' }];
+      }
+      return findUndeclared(pointer, name, registration.parameters_schema, kind);
+    }),
+  );
 }
 
 function findCommandFaults(registration: ToolRegistration): RegistrationFault[] {
   const { command_parameter, argv_parameter, parameters_schema } = registration;
   const properties = toObject(parameters_schema?.properties);
+  const unmarked = COMMAND_NAMES.find(
+    (name) => isDeclared(properties, name) && STRING.fits(toObject(properties[name])),
+  );
   const faults: RegistrationFault[] = [];
-  const unmarked = COMMAND_NAMES.find((name) => isOfType(properties[name], 'string'));
   if (unmarked !== undefined && command_parameter === null) {
     const help = 'Name the parameter that holds a command line in `command_parameter`.';
-    faults.push({ message: `parameter \`${unmarked}\` looks like a command`, help });
+    const pointer = formatPointer(['parameters_schema', 'properties', unmarked]);
+    faults.push({ pointer, message: `parameter \`${unmarked}\` looks like a command`, help });
   }
-  if (command_parameter !== null && !isOfType(properties[command_parameter], 'string')) {
-    const help = 'Declare it as a string in `parameters_schema`.';
-    faults.push({
-      message: `\`command_parameter\` names \`${command_parameter}\`, which is no string`,
-      help,
-    });
+  if (command_parameter !== null) {
+    faults.push(...findUndeclared('/command_parameter', command_parameter, parameters_schema, STRING));
   }
-  if (argv_parameter !== null) {
-    if (command_parameter === null || !isOfType(toObject(properties[argv_parameter]).items, 'string')) {
-      const help = 'It names an array of strings, beside a `command_parameter`.';
-      faults.push({
-        message: `\`argv_parameter\` names \`${argv_parameter}\`, which is no argument vector`,
-        help,
-      });
-    }
+  if (argv_parameter === null) return faults;
+  const items = toObject(toObject(properties[argv_parameter]).items);
+  if (command_parameter === null || items.type !== 'string') {
+    const help = 'It names an array of strings, beside a `command_parameter`.';
+    const message = `\`argv_parameter\` names \`${argv_parameter}\`, which is no argument vector`;
+    faults.push({ pointer: '/argv_parameter', message, help });
   }
   return faults;
 }
 
-function isOfType(schema: JsonValue | undefined, type: string): boolean {
-  return toObject(schema).type === type;
+/** A member that names a parameter which the schema does not declare, or declares as something else. */
+function findUndeclared(
+  pointer: string,
+  name: string,
+  schema: JsonObject | null,
+  kind: Kind,
+): RegistrationFault[] {
+  const properties = toObject(schema?.properties);
+  if (isDeclared(properties, name) && !RESERVED_MEMBERS.has(name) && kind.fits(toObject(properties[name])))
+    return [];
+  const help = `Declare \`${name}\` as ${kind.expected} at the top of \`parameters_schema\`.`;
+  return [
+    {
+      pointer,
+      message: `\`${pointer.slice(1)}\` names \`${name}\`, which is not declared as ${kind.expected}`,
+      help,
+    },
+  ];
+}
+
+function isNullableString(types: JsonValue[]): boolean {
+  return types.includes('string') && types.every((type) => type === 'string' || type === 'null');
+}
+
+function isDeclared(properties: JsonObject, name: string): boolean {
+  return Object.hasOwn(properties, name);
 }
 
 function toObject(value: JsonValue | undefined): JsonObject {

@@ -1,20 +1,15 @@
 import { normalizeIdentifier } from '../core/identifiers.ts';
 import type { JsonObject } from '../core/json.ts';
-import { EMPTY_RECORD, parametersShape } from './cedar_shape.ts';
-import { closeSchema } from './closed_schema.ts';
-import {
-  actionGroupsOf,
-  boundFacts,
-  computeActionId,
-  computeFactsHash,
-  factsOf,
-  type Operation,
-  UNREGISTERED_ACTION,
-  UNREGISTERED_FACTS,
-} from './operation.ts';
-import { createSchemaCompiler, type ParameterChecker } from './parameter_checker.ts';
+import { formatPointer } from '../core/json_rules.ts';
+import type { ToolPermission } from '../core/rules.ts';
+import { buildOperation, type RegisteredNames, readNames } from './build_operation.ts';
+import { computeActionId, type Operation, unregisteredOperation } from './operation.ts';
+import { createSchemaCompiler, type SchemaCompiler } from './parameter_checker.ts';
+import { createPermissionFinder, findPermissionFaults, type PermissionFinder } from './permissions.ts';
 import { type PolicySetProblem, problem } from './policy_set_error.ts';
+import type { RegistrationFault } from './registration_fault.ts';
 import { findRegistrationFaults } from './registration_faults.ts';
+import { findSchemaFaults } from './schema_limits.ts';
 import type { ToolRegistration } from './tool_registration.ts';
 
 /** What a call's names stand for. `refused` names mean nothing; the HTTP layer has answered them before. */
@@ -25,141 +20,153 @@ export type Resolution =
 
 /** The registered operations, by their names and aliases. */
 export interface Registry {
-  operations: readonly Operation[];
-  /** Everything registered, in the order of action ids, as it enters the revision. */
-  registrations: readonly JsonObject[];
+  /** @throws when a registration that was not checked cannot be compiled. */
   resolve(rawTool: string, rawAction: string): Resolution;
 }
 
-type SchemaCompiler = (closedSchema: JsonObject) => ParameterChecker;
+/** A registry of which everything was looked at. */
+export interface CheckedRegistry extends Registry {
+  operations: readonly Operation[];
+  /** Everything registered, in the order of action ids, as it enters the revision. */
+  registrations: readonly JsonObject[];
+}
 
-const UNREGISTERED_FACTS_HASH = computeFactsHash({ ...UNREGISTERED_FACTS });
-
-/** Builds the registry, or says everything that is wrong with the registrations. */
-export function buildRegistry(tools: readonly ToolRegistration[]): {
-  registry: Registry;
-  problems: PolicySetProblem[];
-} {
-  const problems: PolicySetProblem[] = [];
-  const byName = new Map<string, Operation>();
-  const operations: Operation[] = [];
+/** Builds the whole registry, or says everything that is wrong with the registrations and permissions. */
+export function buildRegistry(
+  tools: readonly ToolRegistration[],
+  permissions: readonly ToolPermission[] = [],
+): { registry: CheckedRegistry; problems: PolicySetProblem[] } {
+  const findPermission = createPermissionFinder(permissions);
   const compile = createSchemaCompiler();
-  for (const registration of tools) {
-    const named = `tool \`${registration.tool}\`/\`${registration.action}\``;
-    const built = buildOperation(registration, compile);
-    problems.push(...built.faults.map(({ message, help }) => problem(`${named}: ${message}`, help)));
-    if (built.operation === undefined) continue;
-    operations.push(built.operation);
-    for (const name of [built.operation.actionId, ...built.aliasIds]) {
-      if (byName.has(name)) {
-        const help =
-          'Names and aliases are compared in normal form (decoded, trimmed, lower case). Rename one.';
-        problems.push(problem(`${named}: \`${name}\` is already registered`, help));
-      }
-      byName.set(name, built.operation);
-    }
-  }
-  operations.sort((a, b) => (a.actionId < b.actionId ? -1 : 1));
-  const registrations = tools
-    .map((tool): [string, JsonObject] => [computeActionId(tool.tool, tool.action), { ...tool }])
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, registration]) => registration);
-  return { registry: { operations, registrations, resolve: createResolver(byName) }, problems };
-}
-
-function buildOperation(registration: ToolRegistration, compile: SchemaCompiler) {
-  const tool = normalizeIdentifier(registration.tool);
-  const action = normalizeIdentifier(registration.action);
-  if (tool.kind === 'refused' || action.kind === 'refused') {
-    const reason = tool.kind === 'refused' ? tool.reason : action.kind === 'refused' ? action.reason : '';
-    return {
-      faults: [{ message: `the name ${reason}`, help: 'Rename it.' }],
-      aliasIds: [],
-      operation: undefined,
-    };
-  }
-  const faults = findRegistrationFaults(registration);
-  const aliasIds = registration.aliases.map(aliasId);
-  if (aliasIds.includes(undefined)) {
-    faults.push({ message: 'an alias is no name', help: 'Write aliases as "tool/action" with one slash.' });
-  }
-  const parameters = compileParameters(registration.parameters_schema, compile);
-  if (parameters.kind === 'fault') {
-    faults.push({
-      message: `\`parameters_schema\`: ${parameters.message}`,
-      help: 'Correct the JSON Schema.',
-    });
-  }
-  const facts = factsOf(registration);
-  const operation: Operation = {
-    actionId: computeActionId(tool.normal, action.normal),
-    actionGroups: actionGroupsOf(facts),
-    tool: tool.normal,
-    action: action.normal,
-    facts,
-    shape: parameters.kind === 'fault' ? EMPTY_RECORD : parameters.shape,
-    checkParameters: parameters.kind === 'fault' ? acceptAny : parameters.check,
-    commandParameter: registration.command_parameter,
-    argvParameter: registration.argv_parameter,
-    factsHash: computeFactsHash(boundFacts(registration, tool.normal, action.normal)),
+  const byName = new Map<string, Operation>();
+  const problems = findPermissionFaults(permissions).map((fault) => toProblem('', fault));
+  const built = tools.flatMap((registration) => {
+    const checked = checkRegistration(registration, compile, findPermission);
+    const { names, operation } = checked;
+    const taken = names === undefined ? [] : findTaken(names, byName);
+    problems.push(
+      ...[...checked.faults, ...taken].map((fault) => toProblem(describeTool(registration), fault)),
+    );
+    if (names === undefined || operation === undefined) return [];
+    for (const id of namesOf(names)) byName.set(id, operation);
+    return [{ actionId: names.actionId, operation, registration: { ...registration } }];
+  });
+  built.sort((a, b) => (a.actionId < b.actionId ? -1 : 1));
+  const registry = {
+    operations: built.map(({ operation }) => operation),
+    registrations: built.map(({ registration }) => registration),
+    resolve: createResolver((id) => byName.get(id), findPermission),
   };
-  return { faults, aliasIds: aliasIds.filter((id) => id !== undefined), operation };
+  return { registry, problems };
 }
 
-function compileParameters(schema: JsonObject | null, compile: SchemaCompiler) {
-  if (schema === null) {
-    return { kind: 'compiled', shape: EMPTY_RECORD, check: acceptAny } as const;
+/**
+ * Opens a registry of registrations in which `buildRegistry` found nothing wrong. What is costly, an operation's
+ * schema above all, is made when the operation is first called.
+ */
+export function openRegistry(
+  tools: readonly ToolRegistration[],
+  permissions: readonly ToolPermission[],
+): Registry {
+  const findPermission = createPermissionFinder(permissions);
+  const makers = new Map<string, () => Operation>();
+  let compile: SchemaCompiler | undefined;
+  for (const registration of tools) {
+    const read = readNames(registration);
+    if (read.kind === 'refused') throw new TypeError('a registration that was not checked');
+    let operation: Operation | undefined;
+    const make = (): Operation => {
+      compile ??= createSchemaCompiler();
+      operation ??= buildOperation(registration, read.names, compile, findPermission);
+      return operation;
+    };
+    for (const id of namesOf(read.names)) makers.set(id, make);
   }
+  return { resolve: createResolver((id) => makers.get(id)?.(), findPermission) };
+}
+
+function checkRegistration(
+  registration: ToolRegistration,
+  compile: SchemaCompiler,
+  findPermission: PermissionFinder,
+): { faults: RegistrationFault[]; names?: RegisteredNames; operation?: Operation } {
+  const read = readNames(registration);
+  if (read.kind === 'refused') {
+    return { faults: [{ pointer: read.pointer, message: `the name ${read.reason}`, help: 'Rename it.' }] };
+  }
+  const { names } = read;
+  const faults = [
+    ...findRegistrationFaults(registration),
+    ...findAliasFaults(names),
+    ...findInSchema(registration),
+  ];
+  if (faults.length > 0) return { faults, names };
   try {
-    const closed = closeSchema(schema) as JsonObject;
-    return { kind: 'compiled', shape: parametersShape(closed), check: compile(closed) } as const;
+    return { faults, names, operation: buildOperation(registration, names, compile, findPermission) };
   } catch (error) {
-    return { kind: 'fault', message: error instanceof Error ? error.message : 'cannot be compiled' } as const;
+    const message = `\`parameters_schema\`: ${error instanceof Error ? error.message : 'cannot be compiled'}`;
+    return { faults: [{ pointer: '/parameters_schema', message, help: 'Correct the JSON Schema.' }], names };
   }
 }
 
-function createResolver(byName: ReadonlyMap<string, Operation>): Registry['resolve'] {
+function findInSchema({ parameters_schema }: ToolRegistration): RegistrationFault[] {
+  const faults = parameters_schema === null ? [] : findSchemaFaults(parameters_schema);
+  return faults.map(({ pointer, message, help }) => ({
+    pointer: `/parameters_schema${pointer}`,
+    message: `\`parameters_schema${pointer}\` ${message}`,
+    help,
+  }));
+}
+
+function findAliasFaults({ aliasIds }: RegisteredNames): RegistrationFault[] {
+  return aliasIds.flatMap((id, index) => {
+    const help = 'Write aliases as "tool/action" with one slash.';
+    const pointer = formatPointer(['aliases', index]);
+    return id === undefined ? [{ pointer, message: 'an alias is no name', help }] : [];
+  });
+}
+
+/** Names that another operation has, or that this one gives itself twice. */
+function findTaken(names: RegisteredNames, byName: ReadonlyMap<string, Operation>): RegistrationFault[] {
+  const own = new Set<string>();
+  return [names.actionId, ...names.aliasIds].flatMap((id, index) => {
+    if (id === undefined) return [];
+    const isTaken = byName.has(id) || own.has(id);
+    own.add(id);
+    const pointer = index === 0 ? '/action' : formatPointer(['aliases', index - 1]);
+    const help = 'Names and aliases are compared in normal form (decoded, trimmed, lower case). Rename one.';
+    return isTaken ? [{ pointer, message: `\`${id}\` is already registered`, help }] : [];
+  });
+}
+
+function namesOf({ actionId, aliasIds }: RegisteredNames): string[] {
+  return [actionId, ...aliasIds.filter((id) => id !== undefined)];
+}
+
+function describeTool({ tool, action }: ToolRegistration): string {
+  return `tool \`${tool}\`/\`${action}\`: `;
+}
+
+function toProblem(named: string, { pointer, message, help }: RegistrationFault): PolicySetProblem {
+  return problem(`${named}${message}`, help, { pointer });
+}
+
+function createResolver(
+  find: (actionId: string) => Operation | undefined,
+  findPermission: PermissionFinder,
+): Registry['resolve'] {
   return (rawTool, rawAction) => {
     // A normal form is its own normal form, so a name that is found as it is needs no normalising.
-    const exact = byName.get(computeActionId(rawTool, rawAction));
+    const exact = find(computeActionId(rawTool, rawAction));
     if (exact !== undefined) return { kind: 'registered', operation: exact };
     const tool = normalizeIdentifier(rawTool);
     if (tool.kind === 'refused') return { kind: 'refused', reason: `the tool's name ${tool.reason}` };
     const action = normalizeIdentifier(rawAction);
     if (action.kind === 'refused') return { kind: 'refused', reason: `the action's name ${action.reason}` };
-    const operation = byName.get(computeActionId(tool.normal, action.normal));
-    return operation === undefined
-      ? { kind: 'unregistered', operation: unregisteredOperation(tool.normal, action.normal) }
-      : { kind: 'registered', operation };
+    const id = computeActionId(tool.normal, action.normal);
+    const operation = find(id);
+    if (operation !== undefined) return { kind: 'registered', operation };
+    const permission = findPermission(id, null);
+    return { kind: 'unregistered', operation: unregisteredOperation(tool.normal, action.normal, permission) };
   };
-}
-
-function unregisteredOperation(tool: string, action: string): Operation {
-  return {
-    actionId: UNREGISTERED_ACTION,
-    actionGroups: actionGroupsOf(UNREGISTERED_FACTS),
-    tool,
-    action,
-    facts: UNREGISTERED_FACTS,
-    shape: EMPTY_RECORD,
-    checkParameters: acceptAny,
-    commandParameter: null,
-    argvParameter: null,
-    factsHash: UNREGISTERED_FACTS_HASH,
-  };
-}
-
-function aliasId(alias: string): string | undefined {
-  const [rawTool, rawAction, ...rest] = alias.split('/');
-  if (rawTool === undefined || rawAction === undefined || rest.length > 0) return undefined;
-  const tool = normalizeIdentifier(rawTool);
-  const action = normalizeIdentifier(rawAction);
-  return tool.kind === 'normal' && action.kind === 'normal'
-    ? computeActionId(tool.normal, action.normal)
-    : undefined;
-}
-
-/** A tool registered without a schema: its parameters are neither checked nor shown to policy. */
-function acceptAny(): undefined {
-  return undefined;
 }

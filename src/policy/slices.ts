@@ -1,6 +1,6 @@
 import type { PolicyFacts } from './annotations.ts';
-import { NAMESPACE, type PolicyJson, preparePolicies, type TypeAndId } from './cedar.ts';
-import { type Reads, readsOf } from './reads.ts';
+import { NAMESPACE, type PolicyJson, type TypeAndId } from './cedar.ts';
+import type { Reads } from './reads.ts';
 
 /** One policy of a set that passed every check. */
 export interface LoadedPolicy {
@@ -14,74 +14,109 @@ export interface Slice {
   preparedName: string;
   /** What a call has to hold for them. */
   reads: Reads;
+  /** What is known of each, by id. */
+  policies: ReadonlyMap<string, PolicyFacts>;
 }
 
-/**
- * Prepares, for each action, the policies that can match it. Evaluation costs about 2 µs per prepared policy,
- * so a call pays for those of its own action only. Sound: a policy is in a slice exactly if the action its scope
- * names is the slice's action or one of its groups, which is when Cedar would go on to its conditions.
- */
-export function prepareSlices(
-  revision: string,
-  policies: readonly LoadedPolicy[],
-  actions: readonly { id: string; groups: readonly string[] }[],
-): ReadonlyMap<string, Slice> {
-  const slices = new Map<string, Slice>();
-  const preparedByContent = new Map<string, Slice>();
-  for (const { id, groups } of actions) {
-    const matching = policies.filter((policy) => canMatch(policy.json, [id, ...groups]));
-    const content = matching.map((policy) => policy.facts.id).join(' ');
-    const slice = preparedByContent.get(content) ?? prepareSlice(`${revision}/${id}`, matching);
-    preparedByContent.set(content, slice);
-    slices.set(id, slice);
-  }
-  return slices;
+/** What calls are sliced by: a Cedar action with the groups that it is in for these calls. */
+export interface SliceTarget {
+  sliceId: string;
+  actionId: string;
+  groups: readonly string[];
 }
 
-function prepareSlice(preparedName: string, policies: readonly LoadedPolicy[]): Slice {
-  const matched = policies.map((policy) => ({ id: policy.facts.id, ...dropActionScope(policy) }));
-  const prepared = preparePolicies(
-    preparedName,
-    Object.fromEntries(matched.map(({ id, form }) => [id, form])),
-  );
-  if (prepared.kind === 'faults') {
-    throw new Error(`policies that parsed singly do not parse together: ${prepared.faults[0]?.message}`);
-  }
-  return { preparedName, reads: readsOf(matched.map(({ json }) => json)) };
+/** What a policy's scope names of actions; null when it is open to all. An id of another namespace is left out. */
+export type ActionScope = { op: '==' | 'in'; ids: readonly string[] } | null;
+
+/** Policies with the same scope on the action, which therefore match the same actions. */
+export interface ScopeClass<Policy> {
+  scope: ActionScope;
+  policies: Policy[];
 }
 
-/**
- * Within a slice the scope on the action is known to match. Without it a call need not hold its action's groups,
- * which is a fifth of the cost. An integer beyond 2^53 would be rounded in Cedar's JSON form: such a policy keeps
- * its text.
- */
-function dropActionScope({ json, text }: LoadedPolicy): { form: string | PolicyJson; json: PolicyJson } {
-  if (!hasExactNumbers(json.conditions)) return { form: text, json };
-  const dropped: PolicyJson = { ...json, action: { op: 'All' } };
-  return { form: dropped, json: dropped };
-}
-
-function hasExactNumbers(node: unknown): boolean {
-  if (typeof node === 'number') return Number.isSafeInteger(node);
-  return typeof node !== 'object' || node === null || Object.values(node).every(hasExactNumbers);
-}
-
-/** Whether the scope of a policy matches an action, given by its id and those of its groups. */
-export function canMatch(policy: PolicyJson, actionIds: readonly string[]): boolean {
-  const { action } = policy;
+/** Reads what a policy's scope names of actions. */
+export function actionScopeOf({ action }: PolicyJson): ActionScope {
   switch (action.op) {
     case 'All':
-      return true;
+      return null;
     case '==':
-      return 'entity' in action && isOneOf(action.entity, actionIds);
-    case 'in': {
-      const entities = 'entity' in action ? [action.entity] : action.entities;
-      return entities.some((entity) => isOneOf(entity, actionIds));
-    }
+      return { op: '==', ids: 'entity' in action ? idsOfActions([action.entity]) : [] };
+    case 'in':
+      return { op: 'in', ids: idsOfActions('entity' in action ? [action.entity] : action.entities) };
   }
 }
 
-function isOneOf(entity: TypeAndId | { __entity: TypeAndId }, actionIds: readonly string[]): boolean {
-  const { type, id } = '__entity' in entity ? entity.__entity : entity;
-  return type === `${NAMESPACE}::Action` && actionIds.includes(id);
+/** Whether the scope of a policy matches an action: its id, and then those of its groups. */
+export function canMatch(policy: PolicyJson, [actionId, ...groups]: readonly string[]): boolean {
+  const scope = actionScopeOf(policy);
+  if (scope === null) return true;
+  return scope.ids.some((id) => id === actionId || (scope.op === 'in' && groups.includes(id)));
+}
+
+/** Id of the one principal that a policy's scope can match, undefined when it can match others. */
+export function exactPrincipalOf({ principal }: PolicyJson): string | undefined {
+  if (principal.op !== '==' || !('entity' in principal)) return undefined;
+  return idOf(principal.entity).id;
+}
+
+/** Groups policies by their scope on the action, in the order of their first members. */
+export function groupByScope<Policy extends { json: PolicyJson }>(
+  policies: readonly Policy[],
+): ScopeClass<Policy>[] {
+  const classes = new Map<string, ScopeClass<Policy>>();
+  for (const policy of policies) {
+    const scope = actionScopeOf(policy.json);
+    const key = JSON.stringify(scope);
+    const known = classes.get(key);
+    if (known === undefined) classes.set(key, { scope, policies: [policy] });
+    else known.policies.push(policy);
+  }
+  return [...classes.values()];
+}
+
+/**
+ * The policies of each slice, in the order given. Evaluation costs about 2 µs per prepared policy, so a call pays
+ * for those of its own action only. Sound: a policy is in a slice exactly if the action its scope names is the
+ * slice's action or one of its groups, which is when Cedar would go on to its conditions.
+ */
+export function slicePolicies<Policy extends { json: PolicyJson }>(
+  policies: readonly Policy[],
+  targets: readonly SliceTarget[],
+): Map<string, Policy[]> {
+  const classesByName = indexByName(groupByScope(policies));
+  const order = new Map(policies.map((policy, index) => [policy, index]));
+  const placeOf = (policy: Policy) => order.get(policy) ?? 0;
+  return new Map(
+    targets.map(({ sliceId, actionId, groups }) => {
+      const names = [OPEN, nameOf('==', actionId), ...[actionId, ...groups].map((id) => nameOf('in', id))];
+      const classes = new Set(names.flatMap((name) => classesByName.get(name) ?? []));
+      const matching = [...classes].flatMap((one) => one.policies);
+      return [sliceId, matching.toSorted((a, b) => placeOf(a) - placeOf(b))];
+    }),
+  );
+}
+
+const OPEN = 'open';
+
+function nameOf(op: '==' | 'in', id: string): string {
+  return `${op} ${id}`;
+}
+
+function indexByName<Policy>(classes: readonly ScopeClass<Policy>[]): Map<string, ScopeClass<Policy>[]> {
+  const byName = new Map<string, ScopeClass<Policy>[]>();
+  for (const one of classes) {
+    const { scope } = one;
+    for (const name of scope === null ? [OPEN] : scope.ids.map((id) => nameOf(scope.op, id))) {
+      byName.set(name, [...(byName.get(name) ?? []), one]);
+    }
+  }
+  return byName;
+}
+
+function idsOfActions(entities: readonly (TypeAndId | { __entity: TypeAndId })[]): string[] {
+  return entities.map(idOf).flatMap(({ type, id }) => (type === `${NAMESPACE}::Action` ? [id] : []));
+}
+
+function idOf(entity: TypeAndId | { __entity: TypeAndId }): TypeAndId {
+  return '__entity' in entity ? entity.__entity : entity;
 }

@@ -1,63 +1,140 @@
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../core/json.ts';
+import { formatPointer } from '../core/json_rules.ts';
+import { PERMISSIONS, type Permission } from '../core/policy.ts';
+
+/** What an operation does, as far as policies ask. */
+export interface RegisteredFacts {
+  mutates_state: boolean;
+  idempotent: boolean;
+  destructive: boolean;
+  requires_approval: boolean;
+}
+
+/** Facts that depend on one parameter: those a value does not name are the registration's own. */
+export type FactsBy = {
+  parameter: string;
+  values: Record<string, { [fact in keyof RegisteredFacts]?: boolean }>;
+};
 
 /**
  * One operation of a tool as an operator registers it. Members keep their wire names: the body of a
  * registration call and an operation of a file in `policies/tools` are the same object.
  */
-export interface ToolRegistration {
+export interface ToolRegistration extends RegisteredFacts {
   tool: string;
   action: string;
-  mutates_state: boolean;
-  idempotent: boolean;
-  destructive: boolean;
-  requires_approval: boolean;
+  /** An operator's explicit word; null says nothing. */
+  permission: Permission | null;
   /** Other names, as `tool/action`. */
   aliases: string[];
   /** JSON Schema 2020-12 of the parameters, an object; null shows no parameter to policy and checks none. */
   parameters_schema: JsonObject | null;
+  /** For a tool that does several things; a value not listed takes the strictest facts. */
+  facts_by: FactsBy | null;
+  /** Parameters whose values are shown to nobody but the asking agent. */
+  secret_parameters: string[];
+  /** String parameters that hold a path, and those that hold a host or a URL. */
+  path_parameters: string[];
+  host_parameters: string[];
+  /** Absolute path that relative ones start from, where the key names none. */
+  workspace_root: string | null;
   /** The string parameter that holds a command line. */
   command_parameter: string | null;
   /** The array parameter that, when given, is what runs; `command_parameter` must then be its quoted form. */
   argv_parameter: string | null;
 }
 
-const operationSchema = z.strictObject({
+/** A place in a registration or a file as a JSON Pointer (RFC 6901), and what is wrong there. */
+export interface RegistrationIssue {
+  pointer: string;
+  reason: string;
+}
+
+const names = z.array(z.string()).default([]);
+const facts = {
   mutates_state: z.boolean(),
-  idempotent: z.boolean().default(false),
-  destructive: z.boolean().default(false),
-  requires_approval: z.boolean().default(false),
-  aliases: z.array(z.string()).default([]),
+  idempotent: z.boolean(),
+  destructive: z.boolean(),
+  requires_approval: z.boolean(),
+};
+
+const OPERATION_MEMBERS = {
+  mutates_state: facts.mutates_state,
+  idempotent: facts.idempotent.default(false),
+  destructive: facts.destructive.default(false),
+  requires_approval: facts.requires_approval.default(false),
+  permission: z.enum(PERMISSIONS).nullable().default(null),
+  aliases: names,
   parameters_schema: z.custom<JsonObject>(isObject, 'must be an object').nullable().default(null),
+  facts_by: z
+    .strictObject({
+      parameter: z.string(),
+      values: z.record(
+        z.string(),
+        z.strictObject({
+          mutates_state: facts.mutates_state.exactOptional(),
+          idempotent: facts.idempotent.exactOptional(),
+          destructive: facts.destructive.exactOptional(),
+          requires_approval: facts.requires_approval.exactOptional(),
+        }),
+      ),
+    })
+    .nullable()
+    .default(null),
+  secret_parameters: names,
+  path_parameters: names,
+  host_parameters: names,
+  workspace_root: z.string().nullable().default(null),
   command_parameter: z.string().nullable().default(null),
   argv_parameter: z.string().nullable().default(null),
-});
+};
+
+const registrationSchema = z.strictObject({ tool: z.string(), action: z.string(), ...OPERATION_MEMBERS });
 
 const toolFileSchema = z.strictObject({
   tool: z.string(),
   doc: z.string().optional(),
-  operations: z.record(z.string(), operationSchema),
+  operations: z.record(z.string(), z.strictObject(OPERATION_MEMBERS)),
 });
 
 export type ToolFile =
   | { kind: 'tools'; tools: ToolRegistration[] }
-  | { kind: 'refused'; issues: { pointer: string; reason: string }[] };
+  | { kind: 'refused'; issues: RegistrationIssue[] };
+
+/**
+ * Reads a registration: `tool`, `action` and the members of the body of `PUT /v1/tools/:tool/:action`, nothing else.
+ * Members that are left out are false, empty or null; `mutates_state` is required.
+ */
+export function parseToolRegistration(
+  value: JsonValue,
+): { kind: 'tool'; tool: ToolRegistration } | { kind: 'refused'; issues: RegistrationIssue[] } {
+  const parsed = registrationSchema.safeParse(value);
+  return parsed.success
+    ? { kind: 'tool', tool: parsed.data }
+    : { kind: 'refused', issues: toIssues(parsed.error) };
+}
 
 /** Reads a file of `policies/tools`: `{tool, doc?, operations: {<action>: {mutates_state, …}}}`, nothing else in it. */
 export function parseToolFile(value: JsonValue): ToolFile {
   const parsed = toolFileSchema.safeParse(value);
   if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => ({
-      pointer: issue.path.map((part) => `/${String(part)}`).join(''),
-      reason: issue.message,
-    }));
-    return { kind: 'refused', issues };
+    return { kind: 'refused', issues: toIssues(parsed.error) };
   }
   const { tool, operations } = parsed.data;
   return {
     kind: 'tools',
     tools: Object.entries(operations).map(([action, operation]) => ({ tool, action, ...operation })),
   };
+}
+
+/** Each unknown member at its own place, as everywhere else in the service. */
+function toIssues(error: z.ZodError): RegistrationIssue[] {
+  return error.issues.flatMap((issue) => {
+    const path = issue.path.map(String);
+    if (issue.code !== 'unrecognized_keys') return [{ pointer: formatPointer(path), reason: issue.message }];
+    return issue.keys.map((key) => ({ pointer: formatPointer([...path, key]), reason: 'is not known' }));
+  });
 }
 
 function isObject(value: unknown): boolean {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Decision, DecisionRequest, PolicySet } from '../../src/core/policy.ts';
+import type {
+  Approver,
+  ApproverRequest,
+  AskStanding,
+  Decision,
+  DecisionRequest,
+  PolicySet,
+} from '../../src/core/policy.ts';
 import { buildAgentCall } from '../../src/policy/call_facts.ts';
 import { evaluate, parsePolicy, preparePolicies } from '../../src/policy/cedar.ts';
 import { loadPolicySet } from '../../src/policy/load.ts';
@@ -7,7 +14,7 @@ import { buildPolicySet } from '../../src/policy/policy_set.ts';
 import { READS_ALL, readsOf } from '../../src/policy/reads.ts';
 import { buildRegistry } from '../../src/policy/registry.ts';
 import type { ToolRegistration } from '../../src/policy/tool_registration.ts';
-import { POLICY_DIRECTORY, registration, request } from './support.ts';
+import { POLICY_DIRECTORY, readFacts, registration, request, settle } from './support.ts';
 
 const AMOUNT = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] };
 const SCOPE = '(principal is Aegis::Agent, action == Aegis::Action::"pay.out", resource)';
@@ -56,7 +63,8 @@ describe('FAIL CLOSED', () => {
       broken: `forbid (principal, action == Aegis::Action::"ask", resource) when { ${OVERFLOW_OF_TIME} };`,
     });
 
-    expect(set.decide(pay())).toMatchObject({ decision: 'deny', determiningPolicies: [] });
+    expect(set.decide(pay()).decision).toBe('require_approval');
+    expect(settle(set, pay())).toMatchObject({ decision: 'deny', determiningPolicies: [], denial: null });
   });
 
   test('an erroring forbid on approvers refuses the approver', () => {
@@ -182,7 +190,9 @@ describe('from policies to a decision', () => {
       determiningPolicies: [],
       denial: null,
       resolved: { tool: 'github', action: 'merge' },
-      reason: expect.stringMatching(/^`github`\/`merge` is not registered\. Register it in policies\/tools/),
+      reason: expect.stringMatching(
+        /^`github`\/`merge` is not registered\. Register it with `PUT \/v1\/tools\/:tool\/:action` or in policies\/tools/,
+      ),
     });
   });
 
@@ -206,7 +216,7 @@ describe('from policies to a decision', () => {
   test('an unattended deny tells the model not to try another way', async () => {
     const set = await loadPolicySet(POLICY_DIRECTORY);
 
-    const decision = set.decide(request('shell', 'exec', { command: 'ls' }, { unattended: true }));
+    const decision = settle(set, request('shell', 'exec', { command: 'ls' }, { unattended: true }));
 
     expect(decision).toMatchObject({
       denial: { by: 'unattended', instruction: expect.stringMatching(/do not retry.*reword.*same effect/is) },
@@ -226,6 +236,10 @@ describe('from policies to a decision', () => {
     ['context has workspace', false],
     ['context.now > datetime("2026-01-01") && context.now < datetime("2026-01-03")', true],
     ['context.contains_sensitive_data', false],
+    ['context.tier == Aegis::Tier::"auto" && !context.paused', true],
+    ['context.tool has permission', false],
+    ['principal.risk_tier == "unrated"', true],
+    ['context.paths == {} && context.hosts == {}', true],
   ])('a policy reads the facts of the model: %s', (condition, holds) => {
     const set = paySet({ p: `permit ${SCOPE} when { ${condition} };` });
     const call = request('pay', 'out', { amount: 1 }, { session_id: 's-1' });
@@ -234,6 +248,173 @@ describe('from policies to a decision', () => {
 
     expect(decision.decision).toBe(holds ? 'allow' : 'deny');
     expect(decision.reason).not.toContain('could not be evaluated');
+  });
+});
+
+describe('an ask', () => {
+  const onAsk = '(principal, action == Aegis::Action::"ask", resource)';
+  const asks = `@decision("require_approval") permit ${SCOPE};`;
+  const standing = (members: Partial<AskStanding>) => ({ routable: true, deniedBefore: false, ...members });
+
+  test('is what policy alone makes of a call, and stays as it is when nothing forbids asking', () => {
+    const set = paySet({ asks, never: `forbid ${onAsk} unless { context.routable };` });
+    const decided = set.decide(pay());
+
+    expect(decided.decision).toBe('require_approval');
+    expect(settle(set, pay())).toEqual(decided);
+  });
+
+  test('that something forbids is a deny by what the forbid says, in its words', () => {
+    const no = `@denied_by("unroutable") @reason("nobody there") forbid ${onAsk} unless { context.routable };`;
+    const set = paySet({ asks, no });
+
+    expect(settle(set, pay(), standing({ routable: false }))).toMatchObject({
+      decision: 'deny',
+      determiningPolicies: ['no'],
+      reason: 'nobody there',
+      denial: { by: 'unroutable', reason: 'nobody there' },
+      resolved: { tool: 'pay', action: 'out' },
+      policyRevision: set.revision,
+    });
+  });
+
+  test('can be forbidden by facts of the call, and by a policy that names nothing it is denied by', () => {
+    const forbidding = (condition: string) => paySet({ asks, no: `forbid ${onAsk} when { ${condition} };` });
+    const conditions = [
+      'context.tool.mutates_state',
+      'context.source_trust == Aegis::Trust::"trusted_internal"',
+      'context.tier == Aegis::Tier::"auto"',
+      'principal in Aegis::Group::"bots"',
+      'resource in Aegis::Tool::"pay"',
+      'context.now > datetime("2026-01-01")',
+    ];
+
+    for (const condition of conditions) {
+      expect(settle(forbidding(condition), pay())).toMatchObject({ decision: 'deny', denial: null });
+      expect(settle(forbidding(`!(${condition})`), pay()).decision).toBe('require_approval');
+    }
+  });
+
+  test('that a forbid on everything meets is denied at once', () => {
+    const set = paySet({
+      asks,
+      no: 'forbid (principal is Aegis::Agent, action, resource) when { context.paused };',
+    });
+
+    expect(set.decide({ ...pay(), paused: true })).toMatchObject({
+      decision: 'deny',
+      determiningPolicies: ['no'],
+    });
+  });
+
+  test('is not made of anything by permits under its action', () => {
+    const set = paySet({
+      asks,
+      also: `permit ${onAsk};`,
+      no: `permit ${onAsk} when { context.unattended };`,
+    });
+
+    expect(settle(set, pay())).toEqual(set.decide(pay()));
+  });
+
+  test('settled against a call that no longer fits is a deny', () => {
+    const set = paySet({ asks });
+    const ask = set.decide(pay());
+    if (ask.decision !== 'require_approval') throw new TypeError('the call is an ask');
+
+    expect(set.settleAsk(request('pay', 'out', { amount: 'x' }), ask, standing({}))).toMatchObject({
+      decision: 'deny',
+      denial: { by: 'parameters' },
+    });
+    expect(set.settleAsk({} as DecisionRequest, ask, standing({}))).toMatchObject({
+      decision: 'deny',
+      resolved: { tool: 'pay', action: 'out' },
+    });
+  });
+});
+
+test('a decision names the secret parameters of its tool, whatever it is', () => {
+  const set = paySet({ p: `permit ${SCOPE};` }, payTools({ secret_parameters: ['amount'] }));
+
+  expect(set.decide(pay()).secretParameters).toEqual(['amount']);
+  expect(set.decide(request('pay', 'out', { amount: 'x' })).secretParameters).toEqual(['amount']);
+  expect(set.decide(request('x', 'y', {})).secretParameters).toEqual([]);
+});
+
+describe('those who decide', () => {
+  const scopeOf = (action: string) =>
+    `(principal is Aegis::Approver, action == Aegis::Action::"${action}", resource)`;
+  const approver: Approver = { principal: 'Ann', groups: ['finance'], roles: ['approver'] };
+  const approval: ApproverRequest['approval'] = {
+    approvalId: 'apr_1',
+    agent: 'agent-1',
+    owner: null,
+    editors: [],
+    resolved: { tool: 'pay', action: 'out' },
+    environment: 'production',
+    requiredGroups: ['finance'],
+    selfApproval: [],
+    hasOwnVote: false,
+  };
+
+  test.each([
+    ['@code("scope_not_allowed") ', 'scope_not_allowed'],
+    ['@code("self_approval_forbidden") ', 'self_approval_forbidden'],
+    ['@code("approver_not_eligible") ', 'approver_not_eligible'],
+    ['', 'approver_not_eligible'],
+  ])('are told the code of the policy that refuses: %s', (code, expected) => {
+    const condition = 'resource has environment && resource.environment == "production"';
+    const no = `${code}@reason("not so far") forbid ${scopeOf('widen')} when { ${condition} };`;
+    const set = paySet({ ok: `permit ${scopeOf('widen')};`, no });
+
+    expect(set.judgeApprover({ action: 'widen', approver, approval })).toEqual({
+      kind: 'refused',
+      code: expected,
+      reason: expect.stringMatching(/^not so far; an approver/),
+    });
+    const elsewhere = { ...approval, environment: null };
+    expect(set.judgeApprover({ action: 'widen', approver, approval: elsewhere })).toEqual({
+      kind: 'permitted',
+    });
+  });
+
+  test('are told of self-approval first', () => {
+    const set = paySet({
+      a: `@code("scope_not_allowed") forbid ${scopeOf('widen')};`,
+      b: `@code("self_approval_forbidden") forbid ${scopeOf('widen')};`,
+    });
+
+    expect(set.judgeApprover({ action: 'widen', approver, approval })).toMatchObject({
+      code: 'self_approval_forbidden',
+    });
+  });
+
+  test('resume an agent or a session that a policy lets them, and nothing without one', () => {
+    const ofSession = `permit ${scopeOf('resume')} when { resource is Aegis::Session && resource.agent has owner && resource.agent.owner == principal };`;
+    const set = paySet({ ok: ofSession });
+    const agent = { principal: 'Agent-1', owner: 'ann' };
+
+    expect(set.judgeResume({ approver, agent, sessionId: 's-1' })).toEqual({ kind: 'permitted' });
+    expect(set.judgeResume({ approver, agent, sessionId: null }).kind).toBe('refused');
+    expect(set.judgeResume({ approver, agent: { ...agent, owner: null }, sessionId: 's-1' }).kind).toBe(
+      'refused',
+    );
+    expect(paySet({}).judgeResume({ approver, agent, sessionId: null })).toMatchObject({
+      kind: 'refused',
+      code: 'approver_not_eligible',
+    });
+  });
+
+  test('of another session than the one that a policy names do not resume it', () => {
+    const set = paySet({
+      ok: 'permit (principal, action == Aegis::Action::"resume", resource == Aegis::Session::"agent-1/s-1");',
+    });
+    const judge = (principal: string, sessionId: string) =>
+      set.judgeResume({ approver, agent: { principal, owner: null }, sessionId }).kind;
+
+    expect(judge('agent-1', 's-1')).toBe('permitted');
+    expect(judge('agent-2', 's-1')).toBe('refused');
+    expect(judge('agent-1', 's-2')).toBe('refused');
   });
 });
 
@@ -251,12 +432,11 @@ describe('what a call holds for its policies', () => {
   test.each(conditions)('is enough to answer as the whole call would: %s', (condition) => {
     const text = `permit (principal, action, resource) when { ${condition} };`;
     const parsed = parsePolicy(text);
-    const { operations } = buildRegistry(payTools()).registry;
-    const [operation] = operations;
+    const [operation] = buildRegistry(payTools()).registry.operations;
     if (parsed.kind !== 'ok' || operation === undefined) throw new TypeError('the policy does not parse');
     preparePolicies(condition, { p: text });
     const ask = (reads: typeof READS_ALL) =>
-      evaluate(condition, buildAgentCall(pay(), operation, { amount: 1 }, reads));
+      evaluate(condition, buildAgentCall(readFacts(operation, pay()), reads));
 
     expect(ask(readsOf([parsed.value]))).toEqual({ kind: 'answered', decision: 'allow', reason: ['p'] });
     expect(ask(READS_ALL)).toEqual({ kind: 'answered', decision: 'allow', reason: ['p'] });
@@ -269,7 +449,7 @@ describe('what a call holds for its policies', () => {
     const [operation] = buildRegistry(payTools()).registry.operations;
     if (parsed.kind !== 'ok' || operation === undefined) throw new TypeError('the policy does not parse');
 
-    const call = buildAgentCall(pay(), operation, { amount: 1 }, readsOf([parsed.value]));
+    const call = buildAgentCall(readFacts(operation, pay()), readsOf([parsed.value]));
 
     expect(call).toMatchObject({ context: { tool: { registered: true } }, entities: [] });
     expect(Object.keys(call.context)).toEqual(['tool']);

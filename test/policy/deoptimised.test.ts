@@ -28,24 +28,36 @@ Object.defineProperty(hostile.principal, 'id', {
 console.log(evaluate('p', { ...hostile, context: {} }).kind);
 `;
 
-it('an evaluation that is deoptimised half-way is answered, and does not end the process', async () => {
-  const folder = mkdtempSync(join(ROOT, 'dist/deoptimised-'));
-  try {
-    await build({
-      entryPoints: [join(ROOT, 'src/policy/cedar.ts')],
-      outfile: join(folder, 'cedar.js'),
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      packages: 'external',
-    });
-    writeFileSync(join(folder, 'main.js'), SCRIPT);
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    const output = execFileSync(process.execPath, ['--allow-natives-syntax', join(folder, 'main.js')], {
-      encoding: 'utf8',
-    });
-    expect(output).toBe('answered\n');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+const ON_A_THREAD = `
+import { Worker } from 'node:worker_threads';
+new Worker(new URL('./main.js', import.meta.url));
+`;
+
+it.each([
+  ['main.js', 'on the main thread'],
+  ['thread.js', 'on a worker thread'],
+])(
+  'an evaluation that is deoptimised half-way is answered, and does not end the process (%s: %s)',
+  async (file) => {
+    const folder = mkdtempSync(join(ROOT, 'dist/deoptimised-'));
+    try {
+      await build({
+        entryPoints: [join(ROOT, 'src/policy/cedar.ts')],
+        outfile: join(folder, 'cedar.js'),
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        packages: 'external',
+      });
+      writeFileSync(join(folder, 'main.js'), SCRIPT);
+      writeFileSync(join(folder, 'thread.js'), ON_A_THREAD);
+      writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+      const output = execFileSync(process.execPath, ['--allow-natives-syntax', join(folder, file)], {
+        encoding: 'utf8',
+      });
+      expect(output).toBe('answered\n');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);

@@ -22,18 +22,18 @@ describe('a set is refused, with file, line, policy and remedy, for', () => {
     [
       'an id that is not kebab-case',
       `@id("Not_Kebab") ${PERMIT};`,
-      /a\.cedar:2: policy `Not_Kebab`: .*kebab-case\. Use/,
+      /a\.cedar:2:\d+: policy `Not_Kebab`: .*kebab-case\. Use/,
     ],
     [
       'a repeated id',
       `@id("p") ${PERMIT};\n@id("p") ${FORBID};`,
-      /a\.cedar:3: policy `p`: its `@id` is taken\. Rename one/,
+      /a\.cedar:3:\d+: policy `p`: its `@id` is taken\. Rename one/,
     ],
     ['two ids on one policy', `@id("p") @id("q") ${PERMIT};`, /duplicate annotation/],
     [
       'an unknown annotation',
       `@id("p") @vote("2") ${PERMIT};`,
-      /a\.cedar:2: policy `p`: unknown annotation `@vote`\. Known are @id/,
+      /a\.cedar:2:\d+: policy `p`: unknown annotation `@vote`\. Did you mean @votes\? Known are @id/,
     ],
     [
       'another decision',
@@ -86,7 +86,7 @@ describe('a set is refused, with file, line, policy and remedy, for', () => {
     [
       'an attribute that does not exist',
       `@id("p") ${PERMIT} when { context.sauce == "x" };`,
-      /a\.cedar:2: policy `p`: .*`sauce`/,
+      /a\.cedar:2:\d+: policy `p`: .*`sauce`/,
     ],
     [
       'a misspelt trust',
@@ -96,12 +96,12 @@ describe('a set is refused, with file, line, policy and remedy, for', () => {
     [
       'an attribute that does not exist, tested behind a negation',
       `@id("p") ${PERMIT} when { !(context has enviroment) || context.unattended };`,
-      /a\.cedar:2: policy `p`: no action of its scope has `context\.enviroment`\. Did you mean `environment`\?/,
+      /a\.cedar:2:\d+: policy `p`: no action of its scope has `context\.enviroment`\. Did you mean `environment`\?/,
     ],
     [
       'an attribute that does not exist, tested behind an alternative',
       `@id("p") ${PERMIT} when { context.unattended || context has sauce };`,
-      /a\.cedar:2: policy `p`: no action of its scope has `context\.sauce`\. Remove it/,
+      /a\.cedar:2:\d+: policy `p`: no action of its scope has `context\.sauce`\. Remove it/,
     ],
     [
       'an attribute that does not exist, in its `unless`',
@@ -132,6 +132,66 @@ describe('a set is refused, with file, line, policy and remedy, for', () => {
       'an attribute of calls, on an action of approvers',
       '@id("p") permit (principal, action == Aegis::Action::"approve", resource) when { !(context has unattended) };',
       /`context\.unattended`/,
+    ],
+    [
+      'an attribute of the principal that does not exist, behind a negation',
+      `@id("p") ${PERMIT} when { !(principal has ownr) };`,
+      /a\.cedar:2:\d+: policy `p`: no action of its scope has `principal\.ownr`\. Did you mean `owner`\?/,
+    ],
+    [
+      'an attribute of the principal that does not exist, behind an alternative',
+      `@id("p") ${PERMIT} when { context.unattended || principal has tier };`,
+      /`principal\.tier`/,
+    ],
+    [
+      'an attribute of what the principal refers to',
+      `@id("p") ${PERMIT} when { principal has owner && !(principal.owner has rolls) };`,
+      /`principal\.owner\.rolls`\. Did you mean `roles`\?/,
+    ],
+    [
+      'an attribute of the resource that does not exist',
+      `@id("p") ${PERMIT} when { !(resource has pat) };`,
+      /`resource\.pat`\. Did you mean `path`\?/,
+    ],
+    [
+      'an attribute of an agent, asked of approvers',
+      '@id("p") permit (principal is Aegis::Approver, action == Aegis::Action::"reject", resource) when { !(principal has risk_tier) };',
+      /`principal\.risk_tier`/,
+    ],
+    [
+      'an attribute that only sessions have, asked of agents',
+      '@id("p") permit (principal, action == Aegis::Action::"resume", resource is Aegis::Agent) when { !(resource has agent) };',
+      /`resource\.agent`/,
+    ],
+    [
+      'what only the second word on an ask knows, read on calls',
+      `@id("p") ${PERMIT} when { context.routable };`,
+      /`context\.routable`\. Only Aegis::Action::"ask" has it, the second word on an ask: put a forbid/,
+    ],
+    [
+      'what only the second word on an ask knows, tested on calls',
+      `@id("p") ${FORBID} when { context has denied_before && context.denied_before };`,
+      /`context\.denied_before`\. Only Aegis::Action::"ask" has it/,
+    ],
+    [
+      'a misspelt tier',
+      `@id("p") ${PERMIT} when { context.tier == Aegis::Tier::"auot" };`,
+      /policy `p`: .*auot/,
+    ],
+    [
+      'an agent in capitals, which no call has',
+      '@id("p") forbid (principal == Aegis::Agent::"Bot-1", action, resource);',
+      /no call has `Aegis::Agent::"Bot-1"`\. Names are compared in lower case: write "bot-1"/,
+    ],
+    [
+      'an approver in capitals, in a condition',
+      '@id("p") forbid (principal, action == Aegis::Action::"approve", resource) when { principal == Aegis::Approver::"Ann" };',
+      /write "ann"/,
+    ],
+    [
+      'a tool in capitals',
+      `@id("p") ${FORBID} when { resource in Aegis::Tool::"Stripe" };`,
+      /write "stripe"/,
     ],
     [
       'an action that nobody registered',
@@ -189,6 +249,18 @@ test('a parameter that one action of the scope has may be tested for on all', ()
   expect(buildPolicySet({ policies, tools }).revision).toMatch(/^[0-9a-f]{64}$/);
 });
 
+test.each([
+  'permit (principal, action == Aegis::Action::"ask", resource) when { context.routable && !context.denied_before };',
+  'forbid (principal, action == Aegis::Action::"resume", resource) when { resource is Aegis::Session && resource has agent };',
+  'forbid (principal, action == Aegis::Action::"widen", resource) when { !(resource has owner) };',
+  'forbid (principal == Aegis::Agent::"bot-1", action, resource in Aegis::Tool::"stripe");',
+  'permit (principal, action, resource) when { principal is Aegis::Agent && principal has owner };',
+])('what some entity of the scope has is taken: %s', (policy) => {
+  const policies = { p: `@id("p") ${policy}` };
+
+  expect(buildPolicySet({ policies, tools: [] }).revision).toMatch(/^[0-9a-f]{64}$/);
+});
+
 describe('a registry is refused for', () => {
   const properties = (members: Record<string, { type: string }>) => ({ type: 'object', properties: members });
   const bad: [string, Parameters<typeof registration>[2][], RegExp][] = [
@@ -214,7 +286,7 @@ describe('a registry is refused for', () => {
     [
       'a remote reference',
       [{ parameters_schema: { type: 'object', $ref: 'https://example.com/s' } }],
-      /resolve reference/,
+      /`parameters_schema\/\$ref` refers to no schema of this document/,
     ],
     [
       'a pattern that no linear engine runs',
@@ -226,7 +298,11 @@ describe('a registry is refused for', () => {
       [{ parameters_schema: properties({ cmd: { type: 'string' } }) }],
       /`cmd` looks like a command/,
     ],
-    ['a command parameter that is not declared', [{ command_parameter: 'run' }], /`run`, which is no string/],
+    [
+      'a command parameter that is not declared',
+      [{ command_parameter: 'run' }],
+      /`command_parameter` names `run`, which is not declared as a string/,
+    ],
     [
       'an argument vector that is none',
       [
@@ -259,7 +335,9 @@ describe('a registry is refused for', () => {
       'tools/t.json': JSON.stringify(file),
     });
 
-    await expect(loadPolicySet(folder)).rejects.toThrow(/tools\/t\.json: `\/operations\/a`: .*permision/);
+    await expect(loadPolicySet(folder)).rejects.toThrow(
+      /tools\/t\.json: `\/operations\/a\/permision`: is not known/,
+    );
   });
 
   test('a tool file with a repeated member', async () => {

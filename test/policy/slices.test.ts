@@ -1,15 +1,32 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { readPolicyFacts } from '../../src/policy/annotations.ts';
 import { buildAgentCall } from '../../src/policy/call_facts.ts';
 import { evaluate, parsePolicy, preparePolicies } from '../../src/policy/cedar.ts';
-import { READS_ALL, type Reads } from '../../src/policy/reads.ts';
+import { OpenSlices } from '../../src/policy/open_slices.ts';
+import { packPolicies } from '../../src/policy/packed_policies.ts';
+import { READS_ALL } from '../../src/policy/reads.ts';
 import { buildRegistry } from '../../src/policy/registry.ts';
-import { type LoadedPolicy, prepareSlices } from '../../src/policy/slices.ts';
-import { registration, request } from './support.ts';
+import { listSliceTargets } from '../../src/policy/slice_targets.ts';
+import type { LoadedPolicy } from '../../src/policy/slices.ts';
+import { readFacts, registration, request } from './support.ts';
 
 const AMOUNT = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] };
+const MODE = {
+  type: 'object',
+  properties: { amount: { type: 'integer' }, mode: { type: 'string' } },
+  required: ['amount'],
+};
+const FACTS_BY = {
+  parameter: 'mode',
+  values: {
+    look: { mutates_state: false, idempotent: true, destructive: false },
+    keep: { destructive: false },
+    drop: { destructive: true },
+  },
+};
 const TOOLS = [
+  registration('pay', 'many', { parameters_schema: MODE, facts_by: FACTS_BY }),
   registration('pay', 'out', { parameters_schema: AMOUNT, destructive: true }),
   registration('pay', 'look', { parameters_schema: AMOUNT, mutates_state: false, idempotent: true }),
 ];
@@ -18,8 +35,11 @@ const actionScope = fc.constantFrom(
   'action',
   'action == Aegis::Action::"pay.out"',
   'action == Aegis::Action::"pay.look"',
+  'action == Aegis::Action::"pay.many"',
+  'action in Aegis::Action::"pay.many"',
   'action in Aegis::Action::"read"',
   'action in Aegis::Action::"write"',
+  'action in Aegis::Action::"destroy"',
   'action in Aegis::Action::"invoke"',
   'action in [Aegis::Action::"pay.look", Aegis::Action::"destroy"]',
 );
@@ -27,6 +47,9 @@ const principalScope = fc.constantFrom(
   'principal is Aegis::Agent',
   'principal is Aegis::Agent in Aegis::Group::"bots"',
   'principal == Aegis::Agent::"agent-1"',
+  'principal == Aegis::Agent::"agent-2"',
+  'principal == Aegis::Approver::"agent-1"',
+  'principal in Aegis::Agent::"agent-2"',
 );
 const condition = fc.constantFrom(
   'context.unattended',
@@ -49,7 +72,9 @@ const policy = fc
       `${effect} (${principal}, ${action}, resource) ${negated ? 'unless' : 'when'} { ${when} };`,
   );
 const call = fc.record({
-  action: fc.constantFrom('out', 'look'),
+  principal: fc.constantFrom('agent-1', 'Agent-2', 'agent-3'),
+  action: fc.constantFrom('out', 'look', 'many'),
+  mode: fc.constantFrom('look', 'keep', 'drop', 'unlisted', undefined),
   unattended: fc.boolean(),
   contains_sensitive_data: fc.boolean(),
   source_trust: fc.constantFrom('unknown' as const, 'trusted_internal' as const),
@@ -62,33 +87,37 @@ function load(id: string, text: string): LoadedPolicy {
   return { facts: readPolicyFacts(id, parsed.value), text, json: parsed.value };
 }
 
-test('a slice decides as the whole set does on a whole call, by the same policies', () => {
-  const { registry } = buildRegistry(TOOLS);
-  const actions = registry.operations.map(({ actionId, actionGroups }) => ({
-    id: actionId,
-    groups: actionGroups,
-  }));
-  let runs = 0;
+const { registry } = buildRegistry(TOOLS);
+const targets = listSliceTargets(registry.operations);
+const WHOLE = 'the whole set';
+afterAll(() => preparePolicies(WHOLE, {}));
+
+test('a slice that is opened when it is consulted decides as the whole set does on a whole call', () => {
   fc.assert(
-    fc.property(fc.array(policy, { minLength: 1, maxLength: 6 }), call, (bodies, { action, ...context }) => {
-      runs += 1;
-      const policies = bodies.map((body, index) => load(`p${index}`, body));
-      const asked = request('pay', action, { amount: 1 }, context);
-      const operation = registry.operations.find((one) => one.action === action);
-      const slice = prepareSlices(`slices ${runs}`, policies, actions).get(operation?.actionId ?? '');
-      if (operation === undefined || slice === undefined) throw new TypeError('the tool is registered');
-      preparePolicies(
-        `whole ${runs}`,
-        Object.fromEntries(policies.map(({ facts, text }) => [facts.id, text])),
-      );
-      const ask = (name: string, reads: Reads) =>
-        evaluate(name, buildAgentCall(asked, operation, { amount: 1 }, reads));
+    fc.property(
+      fc.array(policy, { minLength: 1, maxLength: 6 }),
+      fc.array(call, { minLength: 1, maxLength: 4 }),
+      (bodies, calls) => {
+        const policies = bodies.map((body, index) => load(`p${index}`, body));
+        const slices = new OpenSlices(packPolicies(policies, targets));
+        preparePolicies(WHOLE, Object.fromEntries(policies.map(({ facts, text }) => [facts.id, text])));
+        for (const { principal, action, mode, ...context } of calls) {
+          const parameters = action === 'many' && mode !== undefined ? { amount: 1, mode } : { amount: 1 };
+          const asked = request('pay', action, parameters, context);
+          asked.agent.principal = principal;
+          const operation = registry.operations.find((one) => one.action === action);
+          if (operation === undefined) throw new TypeError('the tool is registered');
+          const facts = readFacts(operation, asked);
+          const slice = slices.get(facts.variant.sliceId, principal.toLowerCase());
 
-      const whole = ask(`whole ${runs}`, READS_ALL);
+          const whole = evaluate(WHOLE, buildAgentCall(facts, READS_ALL));
 
-      expect(whole.kind).toBe('answered');
-      expect(ask(slice.preparedName, slice.reads)).toEqual(whole);
-    }),
-    { numRuns: 200 },
+          expect(whole.kind).toBe('answered');
+          expect(evaluate(slice.preparedName, buildAgentCall(facts, slice.reads))).toEqual(whole);
+        }
+        slices.dispose();
+      },
+    ),
+    { numRuns: 300 },
   );
 });

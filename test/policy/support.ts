@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DecisionContext } from '../../src/core/action.ts';
 import type { JsonObject } from '../../src/core/json.ts';
-import type { DecisionRequest } from '../../src/core/policy.ts';
+import type { AskStanding, Decision, DecisionRequest, PolicySet } from '../../src/core/policy.ts';
+import type { CallFacts } from '../../src/policy/call_facts.ts';
+import { selectVariant } from '../../src/policy/facts_by.ts';
+import type { Operation } from '../../src/policy/operation.ts';
+import { judgeParameters } from '../../src/policy/parameters.ts';
 import { splitPolicyText } from '../../src/policy/policy_text.ts';
 import type { ToolRegistration } from '../../src/policy/tool_registration.ts';
 
@@ -17,8 +21,10 @@ const CONTEXT: DecisionContext = {
   run_id: null,
   parent_run_id: null,
   unattended: false,
-  tier: null,
+  tier: 'auto',
+  workspace_root: null,
   justification: null,
+  now: '2026-01-02T03:04:05.678Z',
 };
 
 /** A call of the agent `agent-1` from inside, with what a test says otherwise. */
@@ -29,11 +35,29 @@ export function request(
   context: Partial<DecisionContext> = {},
 ): DecisionRequest {
   return {
-    agent: { principal: 'agent-1', groups: ['bots'], owner: 'olga' },
+    agent: { principal: 'agent-1', groups: ['bots'], owner: 'olga', riskTier: 'unrated' },
     toolCall: { tool, action, resource: null, mutates_state: true, parameters },
     context: { ...CONTEXT, ...context },
-    now: new Date('2026-01-02T03:04:05.678Z'),
+    paused: false,
   };
+}
+
+/** A call with its parameters checked, as Cedar would be asked about it. */
+export function readFacts(operation: Operation, asked: DecisionRequest): CallFacts {
+  const judged = judgeParameters(operation, asked.toolCall.parameters, asked.context.workspace_root);
+  if (judged.kind === 'problem') throw new TypeError(`\`${judged.problem.pointer}\` does not fit`);
+  const variant = selectVariant(operation.variants, asked.toolCall.parameters);
+  return { request: asked, operation, variant, parameters: judged.facts };
+}
+
+/** Decides and, where the call is an ask, settles it. */
+export function settle(
+  set: PolicySet,
+  asked: DecisionRequest,
+  standing: AskStanding = { routable: true, deniedBefore: false },
+): Decision {
+  const decision = set.decide(asked);
+  return decision.decision === 'require_approval' ? set.settleAsk(asked, decision, standing) : decision;
 }
 
 /** A registered tool with what a test says of it. */
@@ -49,8 +73,14 @@ export function registration(
     idempotent: false,
     destructive: false,
     requires_approval: false,
+    permission: null,
     aliases: [],
     parameters_schema: null,
+    facts_by: null,
+    secret_parameters: [],
+    path_parameters: [],
+    host_parameters: [],
+    workspace_root: null,
     command_parameter: null,
     argv_parameter: null,
     ...members,

@@ -1,0 +1,88 @@
+import type { JsonObject } from '../core/json.ts';
+import { actionGroupsOf, type ToolFacts } from './tool_facts.ts';
+import type { RegisteredFacts, ToolRegistration } from './tool_registration.ts';
+
+/** What an operation is for the calls of one value of the parameter that its facts depend on. */
+export interface Variant {
+  /** Which policies can match these calls. */
+  sliceId: string;
+  /** Cedar actions that the operation is in: `invoke` and what the facts say. */
+  groups: readonly string[];
+  facts: ToolFacts;
+}
+
+/** An operation's facts by the value of a parameter; null where they depend on none. */
+export interface Variants {
+  parameter: string | null;
+  byValue: ReadonlyMap<string, Variant>;
+  /** Of values that are not listed, and of calls without the parameter. */
+  otherwise: Variant;
+}
+
+/** What holds of a call when nothing is known of it. */
+export const STRICTEST_FACTS: RegisteredFacts = {
+  mutates_state: true,
+  idempotent: false,
+  destructive: true,
+  requires_approval: true,
+};
+
+/** The variants of a registration. Those in the same groups share a slice, whatever their other facts. */
+export function buildVariants(registration: ToolRegistration, actionId: string): Variants {
+  const { facts_by } = registration;
+  if (facts_by === null) {
+    return { parameter: null, byValue: new Map(), otherwise: buildVariant(registration, actionId) };
+  }
+  const variantOf = (facts: RegisteredFacts): Variant => {
+    // A normal form has no percent sign but in escapes, so this is no other action's id.
+    const kind = facts.destructive ? 'destroy' : facts.mutates_state ? 'write' : 'read';
+    return buildVariant(facts, `${actionId}%${kind}`);
+  };
+  const values = Object.keys(facts_by.values);
+  return {
+    parameter: facts_by.parameter,
+    byValue: new Map(values.map((value) => [value, variantOf(factsFor(registration, value))])),
+    otherwise: variantOf(STRICTEST_FACTS),
+  };
+}
+
+/** A registration's facts for a value of the parameter it says them by; its own where it says them by none. */
+export function factsFor(registration: ToolRegistration, value: string): RegisteredFacts {
+  const { facts_by } = registration;
+  const own = factsOf(registration);
+  if (facts_by === null) return own;
+  return Object.hasOwn(facts_by.values, value) ? { ...own, ...facts_by.values[value] } : STRICTEST_FACTS;
+}
+
+/** A registration's own facts. */
+export function factsOf(registration: RegisteredFacts): RegisteredFacts {
+  const { mutates_state, idempotent, destructive, requires_approval } = registration;
+  return { mutates_state, idempotent, destructive, requires_approval };
+}
+
+/** What holds when both have their word. */
+export function strictestOf(one: RegisteredFacts, other: RegisteredFacts): RegisteredFacts {
+  return {
+    mutates_state: one.mutates_state || other.mutates_state,
+    idempotent: one.idempotent && other.idempotent,
+    destructive: one.destructive || other.destructive,
+    requires_approval: one.requires_approval || other.requires_approval,
+  };
+}
+
+/** The variant that a call's checked parameters choose. */
+export function selectVariant({ parameter, byValue, otherwise }: Variants, parameters: JsonObject): Variant {
+  if (parameter === null || !Object.hasOwn(parameters, parameter)) return otherwise;
+  const value = parameters[parameter];
+  return (typeof value === 'string' ? byValue.get(value) : undefined) ?? otherwise;
+}
+
+/** Every variant that calls of the operation can have. */
+export function listVariants({ byValue, otherwise }: Variants): Variant[] {
+  return [...byValue.values(), otherwise];
+}
+
+function buildVariant(registered: RegisteredFacts, sliceId: string): Variant {
+  const facts = { registered: true, ...factsOf(registered) };
+  return { sliceId, groups: actionGroupsOf(facts), facts };
+}

@@ -1,0 +1,107 @@
+import type { PolicyFacts } from './annotations.ts';
+import type { PolicyJson } from './cedar.ts';
+import { exactPrincipalOf, type LoadedPolicy, type SliceTarget, slicePolicies } from './slices.ts';
+
+/**
+ * Policies and what slices hold of them, as a few buffers: handing them to another thread copies nothing of them,
+ * and nothing of them is read before a slice is first consulted.
+ */
+export interface PackedPolicies {
+  /** UTF-8 JSON of one policy after another, each a `PackedPolicy`. */
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Where each begins in the bytes, and after the last, where they end. */
+  offsets: Uint32Array<ArrayBuffer>;
+  /** Numbers of the policies in each slice; slices with the same ones share them. */
+  slices: Map<string, Uint32Array<ArrayBuffer>>;
+  /** The principals that scopes name exactly. */
+  principals: string[];
+  /** For each policy the number of the principal its scope names, counted from 1; 0 when it names none. */
+  principalOf: Uint32Array<ArrayBuffer>;
+}
+
+/** One policy as it is evaluated. */
+export interface PackedPolicy {
+  facts: PolicyFacts;
+  /** Without its annotations, which are in the facts, and without its scope on the action, which the slice matches. */
+  json: PolicyJson;
+  /** The policy as it was written, when its JSON form does not say the same; else null. */
+  text: string | null;
+}
+
+/** Packs policies for the slices of these targets. */
+export function packPolicies(
+  policies: readonly LoadedPolicy[],
+  targets: readonly SliceTarget[],
+): PackedPolicies {
+  const numbers = new Map(policies.map((policy, index) => [policy, index]));
+  const encoder = new TextEncoder();
+  const records = policies.map((policy) => encoder.encode(JSON.stringify(packPolicy(policy))));
+  const offsets = new Uint32Array(records.length + 1);
+  for (const [index, record] of records.entries()) offsets[index + 1] = (offsets[index] ?? 0) + record.length;
+  const bytes = new Uint8Array(offsets.at(-1) ?? 0);
+  for (const [index, record] of records.entries()) bytes.set(record, offsets[index]);
+  const slices = new Map(
+    [...slicePolicies(policies, targets)].map(([sliceId, matching]) => [
+      sliceId,
+      matching.map((policy) => numbers.get(policy) ?? 0),
+    ]),
+  );
+  return { bytes, offsets, slices: shareEqual(slices), ...listPrincipals(policies) };
+}
+
+/** The buffers of packed policies, for handing them over. */
+export function buffersOf({ bytes, offsets, slices, principalOf }: PackedPolicies): ArrayBuffer[] {
+  return [...new Set([bytes, offsets, principalOf, ...slices.values()].map((view) => view.buffer))];
+}
+
+/** Reads one policy. */
+export function unpackPolicy({ bytes, offsets }: PackedPolicies, number: number): PackedPolicy {
+  const record = bytes.subarray(offsets[number], offsets[number + 1]);
+  return JSON.parse(new TextDecoder().decode(record)) as PackedPolicy;
+}
+
+/**
+ * Within a slice the scope on the action is known to match. Without it a call need not hold its action's groups,
+ * which is a fifth of the cost. An integer beyond 2^53 would be rounded in Cedar's JSON form: such a policy is
+ * evaluated from its text.
+ */
+function packPolicy({ facts, json, text }: LoadedPolicy): PackedPolicy {
+  const { annotations: _, ...bare } = json;
+  return hasExactNumbers(json.conditions)
+    ? { facts, json: { ...bare, action: { op: 'All' } }, text: null }
+    : { facts, json: bare, text };
+}
+
+function hasExactNumbers(node: unknown): boolean {
+  if (typeof node === 'number') return Number.isSafeInteger(node);
+  return typeof node !== 'object' || node === null || Object.values(node).every(hasExactNumbers);
+}
+
+/** All lists in one buffer, equal ones once. */
+function shareEqual(lists: ReadonlyMap<string, readonly number[]>): PackedPolicies['slices'] {
+  const different = new Map([...lists.values()].map((list) => [list.join(), list]));
+  const length = [...different.values()].reduce((sum, list) => sum + list.length, 0);
+  const all = new Uint32Array(length);
+  const views = new Map<string, Uint32Array<ArrayBuffer>>();
+  let start = 0;
+  for (const [key, list] of different) {
+    all.set(list, start);
+    views.set(key, all.subarray(start, start + list.length));
+    start += list.length;
+  }
+  return new Map([...lists].map(([sliceId, list]) => [sliceId, views.get(list.join()) ?? new Uint32Array()]));
+}
+
+function listPrincipals(
+  policies: readonly LoadedPolicy[],
+): Pick<PackedPolicies, 'principals' | 'principalOf'> {
+  const numbers = new Map<string, number>();
+  const principalOf = Uint32Array.from(policies, ({ json }) => {
+    const principal = exactPrincipalOf(json);
+    if (principal === undefined) return 0;
+    const number = numbers.get(principal) ?? numbers.size + 1;
+    numbers.set(principal, number);
+    return number;
+  });
+  return { principals: [...numbers.keys()], principalOf };
+}
