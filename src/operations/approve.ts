@@ -1,19 +1,23 @@
 import { type Approval, assertActionHash, assertState, assertVersion } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
 import { Fault } from '../core/fault.ts';
-import type { Requirements } from '../core/policy.ts';
+import { collectGrantTerms, computeGrantFingerprint } from '../core/grant.ts';
+import type { PolicySet, Requirements } from '../core/policy.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { areRequirementsMet, type CountedVote, fillsOpenPlace } from '../core/requirements.ts';
 import { assertLockedReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
 import { examineDrift, policyChanged } from './drift.ts';
 import { assertPermitted } from './redecide.ts';
+import { transitionByRules } from './transition.ts';
+import { assertMayWiden, assertPlaced, type Widening } from './widen.ts';
 
 export interface ApproveInput {
   actionHash: string | undefined;
   reason: string | undefined;
   /** The version the approver looked at (`If-Match`). */
   ifMatch: number | undefined;
+  widening: Widening;
 }
 
 /** An edited approval is approved by who saw the edit: the hash or the version says so. */
@@ -48,21 +52,51 @@ function assertFillsPlace(
   throw new Fault('approver_not_eligible', `this vote fills no open place. Open to a member of ${who}`);
 }
 
-function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: ApproveInput): ApprovalChange[] {
+/** What a completed approval grants beyond its one run, if every vote widens it. */
+function toGrant(
+  deps: Deps,
+  approval: Approval,
+  votes: Parameters<typeof collectGrantTerms>[0],
+): ApprovalChange[] {
+  const terms = collectGrantTerms(votes);
+  if (terms === undefined) return [];
+  const { tenantId, agent, actionHash, context } = approval;
+  const query = {
+    tenantId,
+    agent,
+    workspace: context.workspace,
+    environment: context.environment,
+    sessionId: context.session_id,
+    runId: context.run_id,
+    actionHash,
+  };
+  const fingerprint = computeGrantFingerprint(query, terms.scope);
+  return [{ kind: 'grant', grantId: deps.newUuid(), fingerprint, terms }];
+}
+
+function judge(
+  deps: Deps,
+  policy: PolicySet,
+  caller: Caller,
+  locked: LockedApproval,
+  input: ApproveInput,
+): ApprovalChange[] {
   const { approval } = locked;
   assertState(approval, 'decide');
   assertVersion(approval, input.ifMatch);
   assertSeen(approval, input);
   assertActionHash(approval, input.actionHash);
-  const drift = examineDrift(deps, locked);
+  assertPlaced(approval, input.widening);
+  const drift = examineDrift(deps, policy, locked);
   if (drift.kind === 'voided') return drift.changes;
   const { requirements, votes } = drift.approval;
   // Other rules may ask for fewer votes than were cast: then any further one completes the approval.
   const wereMet = areRequirementsMet(requirements, votes);
   if (!wereMet && votes.some((vote) => vote.approver === caller.principal)) return drift.changes;
   assertSignable(requirements);
-  assertPermitted(deps, drift.approval, 'approve', caller);
-  const vote = { approver: caller.principal, groups: caller.groups };
+  assertPermitted(policy, drift.approval, 'approve', caller);
+  assertMayWiden(policy, drift.approval, input.widening, caller);
+  const vote = { approver: caller.principal, groups: caller.groups, ...input.widening };
   if (!wereMet) assertFillsPlace(requirements, votes, vote);
   const met = wereMet || areRequirementsMet(requirements, [...votes, vote]);
   return [
@@ -71,10 +105,11 @@ function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: Approv
       kind: 'vote',
       decision: 'approve',
       groups: caller.groups,
-      scope: 'once',
+      ...input.widening,
       reason: input.reason ?? null,
       status: met ? 'approved' : 'pending',
     },
+    ...(met ? toGrant(deps, drift.approval, [...votes, vote]) : []),
   ];
 }
 
@@ -89,8 +124,8 @@ export async function approve(
   id: string,
   input: ApproveInput,
 ): Promise<Approval> {
-  const approval = await deps.approvals.transition(caller, parseApprovalId(id), (locked) =>
-    judge(deps, caller, assertLockedReadable(locked, caller), input),
+  const approval = await transitionByRules(deps, caller, parseApprovalId(id), (policy, locked) =>
+    judge(deps, policy, caller, assertLockedReadable(locked, caller), input),
   );
   if (approval.status === 'voided') throw policyChanged();
   return approval;

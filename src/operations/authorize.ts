@@ -1,20 +1,15 @@
-import type { DecisionContext, ToolCall } from '../core/action.ts';
 import type { Approval, ApprovalStatus } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
-import { canonicalAction } from '../core/canonical_action.ts';
 import { revisionNotLoaded } from '../core/common_faults.ts';
-import { sha256Hex } from '../core/digest.ts';
-import { type ContextClaims, limitContext } from '../core/effective_context.ts';
 import { Fault } from '../core/fault.ts';
 import type { Decision, Denial } from '../core/policy.ts';
-import type { AskRecord, DecisionRecord, IdempotencyClaim } from '../core/ports.ts';
+import type { AskRecord, DecisionMoved, DecisionRecord, IdempotencyClaim } from '../core/ports.ts';
+import { type DecidedCall, decideCall, denialDigestOf } from './decide_call.ts';
 import type { Deps } from './deps.ts';
+import { type CallInput, type FrozenCall, freezeCall } from './frozen_call.ts';
 import { claimAnswer } from './idempotent.ts';
 
-export interface AuthorizeInput {
-  toolCall: ToolCall;
-  actionHash: string | undefined;
-  context: ContextClaims;
+export interface AuthorizeInput extends CallInput {
   dryRun: boolean;
   idempotency: { key: string; fingerprint: string } | undefined;
 }
@@ -36,49 +31,16 @@ export interface AuthorizeAnswer {
     actionHash: string;
     version: number;
   } | null;
+  grantId: string | null;
   denial: Denial | null;
   dryRun: boolean;
 }
 
-/** A call frozen: its canonical text, the text's hash, and the circumstances as used. */
-interface FrozenCall {
-  toolCall: ToolCall;
-  canonicalAction: string;
-  actionHash: string;
-  context: DecisionContext;
-}
+/** How often a decision is made anew because what it rests on moved meanwhile. */
+const TRIES = 5;
 
-/** How often a decision is made anew because the active revision moved meanwhile. */
-const TRIES = 3;
-
-function freeze(caller: Caller, input: AuthorizeInput): FrozenCall {
-  const text = canonicalAction(input.toolCall);
-  const actionHash = sha256Hex(text);
-  if (input.actionHash !== undefined && input.actionHash !== actionHash) {
-    throw new Fault(
-      'action_hash_mismatch',
-      'the hash sent is not the hash of the action sent. Compare `canonical_action` with the text you hashed',
-      { members: { expected_action_hash: actionHash, canonical_action: text } },
-    );
-  }
-  return {
-    toolCall: input.toolCall,
-    canonicalAction: text,
-    actionHash,
-    context: limitContext(input.context, caller.limits),
-  };
-}
-
-function decide(deps: Deps, caller: Caller, call: FrozenCall): Decision {
-  return deps.policy.current().decide({
-    agent: { principal: caller.principal, groups: caller.groups, owner: caller.owner },
-    toolCall: call.toolCall,
-    context: call.context,
-    now: deps.now(),
-  });
-}
-
-function toRecord(deps: Deps, caller: Caller, call: FrozenCall, decision: Decision): DecisionRecord {
+function toRecord(deps: Deps, caller: Caller, call: FrozenCall, decided: DecidedCall): DecisionRecord {
+  const { decision, grantId } = decided;
   return {
     tenantId: caller.tenantId,
     decisionId: deps.newUuid(),
@@ -89,12 +51,13 @@ function toRecord(deps: Deps, caller: Caller, call: FrozenCall, decision: Decisi
     canonicalAction: call.canonicalAction,
     actionHash: call.actionHash,
     context: call.context,
+    grantId,
   };
 }
 
-function toAsk(deps: Deps, caller: Caller, decision: Decision): AskRecord | null {
+function toAsk(deps: Deps, caller: Caller, call: FrozenCall, decision: Decision): AskRecord | null {
   if (decision.decision !== 'require_approval') return null;
-  const { approvalTtlSeconds, pendingLimit, askLimitPerHour } = deps.settings;
+  const { approvalTtlSeconds, pendingLimit, askLimitPerHour, denialSeconds } = deps.settings;
   return {
     approvalId: deps.newUuid(),
     owner: caller.owner,
@@ -102,6 +65,8 @@ function toAsk(deps: Deps, caller: Caller, decision: Decision): AskRecord | null
     ttlSeconds: Math.min(approvalTtlSeconds, decision.terms.ttlSeconds ?? approvalTtlSeconds),
     pendingLimit,
     askLimitPerHour,
+    denialDigest: denialDigestOf(caller, call, decision.resolved),
+    denialSeconds,
   };
 }
 
@@ -123,52 +88,69 @@ function toAnswer(record: DecisionRecord, approval: Approval | null, dryRun: boo
       actionHash: approval.actionHash,
       version: approval.version,
     },
+    grantId: record.grantId,
     denial: record.denial,
     dryRun,
   };
 }
 
-/** Decides once and makes the decision durable; undefined when the active revision has moved. */
+/** What a decision is made from, beside the call. */
+interface Ground {
+  revision: string;
+  dryRun: boolean;
+  claim: IdempotencyClaim | null;
+}
+
+type Moved = DecisionMoved['kind'];
+
+/** Decides once and makes the decision durable, or says what has moved. */
 async function decideOnce(
   deps: Deps,
   caller: Caller,
   call: FrozenCall,
-  dryRun: boolean,
-  claim: IdempotencyClaim | null,
-): Promise<AuthorizeAnswer | undefined> {
-  const record = toRecord(deps, caller, call, decide(deps, caller, call));
+  { revision, dryRun, claim }: Ground,
+): Promise<AuthorizeAnswer | Moved> {
+  const policy = await deps.policy.load(caller.tenantId, revision);
+  const record = toRecord(deps, caller, call, await decideCall(deps, policy, caller, call));
   if (dryRun) {
     const activeRevision = await deps.tenants.readActiveRevision(caller.tenantId);
-    if (activeRevision !== record.decision.policyRevision) return undefined;
+    if (activeRevision !== revision) return 'revision_moved';
     const answer = toAnswer(record, null, true);
     if (claim !== null) await deps.idempotency.keep(claim, JSON.stringify(answer));
     return answer;
   }
-  const ask = toAsk(deps, caller, record.decision);
-  if (ask === null && claim === null) {
+  const ask = toAsk(deps, caller, call, record.decision);
+  if (ask === null && claim === null && record.grantId === null) {
     const written = await deps.decisions.recordDecision(record);
-    return written === 'recorded' ? toAnswer(record, null, false) : undefined;
+    return written === 'recorded' ? toAnswer(record, null, false) : 'revision_moved';
   }
   const keep = claim && {
     claim,
     answer: (approval: Approval | null) => JSON.stringify(toAnswer(record, approval, false)),
   };
   const written = await deps.decisions.recordDecisionWith(record, ask, keep);
-  return written.kind === 'recorded' ? toAnswer(record, written.approval, false) : undefined;
+  return written.kind === 'recorded' ? toAnswer(record, written.approval, false) : written.kind;
 }
 
+/** Decides until nothing has moved between decision and record. @throws Fault `unavailable` when that never rests. */
 async function decideDurably(
   deps: Deps,
   caller: Caller,
-  call: FrozenCall,
+  frozen: FrozenCall,
   dryRun: boolean,
   claim: IdempotencyClaim | null,
 ): Promise<AuthorizeAnswer> {
+  let call = frozen;
+  let revision = claim?.policyRevision ?? caller.tenant.activeRevision;
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-    const answer = await decideOnce(deps, caller, call, dryRun, claim);
-    if (answer === undefined) continue;
-    deps.metrics.countDecision(answer.decision, dryRun);
-    return answer;
+    const answer = await decideOnce(deps, caller, call, { revision, dryRun, claim });
+    if (typeof answer !== 'string') {
+      deps.metrics.countDecision(answer.decision, dryRun);
+      return answer;
+    }
+    // A rejection or a spent grant is found when the call is decided again; these two are not.
+    if (answer === 'paused') call = { ...call, paused: true };
+    if (answer === 'revision_moved') revision = await deps.tenants.readActiveRevision(caller.tenantId);
   }
   throw revisionNotLoaded();
 }
@@ -186,7 +168,7 @@ export async function authorize(
 ): Promise<{ answer: AuthorizeAnswer; replayed: boolean }> {
   let call: FrozenCall;
   try {
-    call = freeze(caller, input);
+    call = await freezeCall(deps, caller, input);
   } catch (error) {
     if (error instanceof Fault && error.code === 'action_hash_mismatch') deps.metrics.countHashMismatch();
     throw error;
@@ -195,7 +177,7 @@ export async function authorize(
     const answer = await decideDurably(deps, caller, call, input.dryRun, null);
     return { answer, replayed: false };
   }
-  return claimAnswer(deps, caller, call.context, input.idempotency, (claim) =>
+  return claimAnswer(deps, caller, call, input.idempotency, (claim) =>
     decideDurably(deps, caller, call, input.dryRun, claim),
   );
 }

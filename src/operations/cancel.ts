@@ -3,6 +3,7 @@ import type { Caller } from '../core/caller.ts';
 import { assertReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
 import { assertPermitted } from './redecide.ts';
+import { transitionByRules } from './transition.ts';
 
 export interface CancelInput {
   reason: string | undefined;
@@ -15,11 +16,11 @@ export interface CancelInput {
  * @throws Fault in the contract's order of checks.
  */
 export function cancel(deps: Deps, caller: Caller, id: string, input: CancelInput): Promise<Approval> {
-  return deps.approvals.transition(caller, parseApprovalId(id), (locked) => {
+  return transitionByRules(deps, caller, parseApprovalId(id), (policy, locked) => {
     const approval = assertReadable(locked?.approval, caller);
     assertState(approval, 'cancel');
     assertVersion(approval, input.ifMatch);
-    assertPermitted(deps, approval, 'cancel', caller);
+    assertPermitted(policy, approval, 'cancel', caller);
     return [{ kind: 'cancel', reason: input.reason ?? null }];
   });
 }

@@ -14,6 +14,7 @@ import { assertReadable, getReadable, parseApprovalId } from './access.ts';
 import { computeAttemptKey } from './attempts.ts';
 import type { Deps } from './deps.ts';
 import { examineDrift, policyChanged } from './drift.ts';
+import { transitionByRules } from './transition.ts';
 
 export interface ConsumeInput {
   actionHash: string | undefined;
@@ -77,12 +78,12 @@ function explainRefusal(approval: Approval, caller: Caller, input: ConsumeInput)
 /** Brings an approval decided under other rules up to the active ones. @throws Fault `policy_changed`. */
 async function settleDrift(deps: Deps, caller: Caller, approvalId: string): Promise<void> {
   let wasVoidedHere = false;
-  await deps.approvals.transition(caller, approvalId, (locked) => {
+  await transitionByRules(deps, caller, approvalId, (policy, locked) => {
     wasVoidedHere = false;
     const approval = assertReadable(locked?.approval, caller);
     // Moved on meanwhile: the caller reads what became of it.
     if (locked === undefined || STATE_TABLE[approval.status].consume !== 'ok') return [];
-    const drift = examineDrift(deps, locked);
+    const drift = examineDrift(deps, policy, locked);
     wasVoidedHere = drift.kind === 'voided';
     return drift.changes;
   });
@@ -113,7 +114,8 @@ export async function consume(
     attemptLimit: deps.settings.attemptLimit,
   };
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-    const policyRevision = deps.policy.current().revision;
+    const policyRevision =
+      attempt === 1 ? caller.tenant.activeRevision : await deps.tenants.readActiveRevision(caller.tenantId);
     const heldRows = attempt === 1 ? 'skip locked' : 'wait';
     const consumed = await deps.approvals.consume({ ...request, policyRevision }, heldRows);
     if (consumed !== undefined) return { approvalId, ...consumed, replayed: false };

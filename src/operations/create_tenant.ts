@@ -1,15 +1,34 @@
 import type { Caller } from '../core/caller.ts';
+import { unavailable } from '../core/common_faults.ts';
 import type { NewKey } from '../core/ports.ts';
+import type { NewRevision } from '../core/rules_ports.ts';
 import { NO_LIMITS } from './create_key.ts';
 import type { Deps } from './deps.ts';
 import { makeToken } from './make_token.ts';
+import { readBaseInForce } from './rules/current_rules.ts';
 
 /** The principal of a new tenant's first key. */
 export const FIRST_OPERATOR = 'operator-1';
 
+/** How often it is tried anew because other base rules came into force. */
+const TRIES = 5;
+
+/** What a new tenant's decisions are made from: the base rules alone, compiled. @throws Fault `unavailable`. */
+export async function prepareFirstRevision(
+  deps: Pick<Deps, 'compiler' | 'policy' | 'revisions'>,
+  tenantId: string,
+): Promise<NewRevision> {
+  const inForce = await readBaseInForce(deps.revisions);
+  const rules = { base: inForce.rules, policies: {}, tools: [], permissions: [] };
+  const compiled = await deps.compiler.compile(rules);
+  if (compiled.kind === 'refused') throw unavailable(new Error('the base rules do not compile here'));
+  deps.policy.keep(compiled.set);
+  return { tenantId, revision: compiled.set.revision, baseDigest: inForce.digest, rules, note: null };
+}
+
 /**
- * Makes a tenant with its first operator key; whoever makes it has no access to its data.
- * @throws Fault `tenant_exists`.
+ * Makes a tenant with its first operator key, on the base rules in force; whoever makes it has no access to its data.
+ * @throws Fault `tenant_exists`, `unauthenticated`, `unavailable`.
  */
 export async function createTenant(
   deps: Deps,
@@ -32,6 +51,10 @@ export async function createTenant(
     expiresAt: null,
     origin: 'api',
   };
-  await deps.tenants.createTenant(tenantId, deps.policy.current().revision, operatorKey, caller);
-  return { tenantId, keyId, token };
+  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    const first = await prepareFirstRevision(deps, tenantId);
+    const made = await deps.tenants.createTenant(first, operatorKey, caller.keyId);
+    if (made === 'created') return { tenantId, keyId, token };
+  }
+  throw unavailable(new Error('the base rules were changed all the time'));
 }

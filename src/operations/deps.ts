@@ -1,3 +1,4 @@
+import type { DenialStore, GrantStore, PrincipalStore, SessionStore } from '../core/agent_ports.ts';
 import type {
   ApprovalStore,
   DecisionStore,
@@ -5,11 +6,11 @@ import type {
   KeyStore,
   Metrics,
   NewUuid,
-  PolicySource,
   Signals,
   TenantStore,
   Throttle,
 } from '../core/ports.ts';
+import type { PolicyCompiler, PolicySource, RevisionStore } from '../core/rules_ports.ts';
 
 /** Limits and modes that an operator sets. */
 export interface Settings {
@@ -19,16 +20,24 @@ export interface Settings {
   askLimitPerHour: number;
   attemptLimit: number;
   policyDrift: 'revalidate' | 'strict';
+  /** How long a rejection holds beyond its own session. */
+  denialSeconds: number;
 }
 
 /** What every operation works with; ports only, so that no operation knows HTTP, SQL or Cedar. */
 export interface Deps {
   policy: PolicySource;
+  compiler: PolicyCompiler;
+  revisions: RevisionStore;
   keys: KeyStore;
   tenants: TenantStore;
   decisions: DecisionStore;
   idempotency: IdempotencyStore;
   approvals: ApprovalStore;
+  principals: PrincipalStore;
+  sessions: SessionStore;
+  denials: DenialStore;
+  grants: GrantStore;
   throttle: Throttle;
   signals: Signals;
   metrics: Metrics;

@@ -1,10 +1,11 @@
 import type { Approval } from '../core/approval.ts';
 import { Fault } from '../core/fault.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
+import type { PolicySet } from '../core/policy.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { areRequirementsMet } from '../core/requirements.ts';
 import type { Deps } from './deps.ts';
-import { assertRevisionLoaded, judgeApprover, redecide } from './redecide.ts';
+import { judgeApprover, redecide } from './redecide.ts';
 import { termsOf } from './terms.ts';
 
 /** `approval` is as it stands under the active rules, once `changes` are written. */
@@ -22,10 +23,10 @@ export function shortenExpiry(from: Date, ttlSeconds: number | null, expiresAt: 
 }
 
 /** Whether everyone whose vote counts may still approve, and enough did if it is approved. */
-function doVotesHold(deps: Deps, approval: Approval): boolean {
+function doVotesHold(policy: PolicySet, approval: Approval): boolean {
   const eligible = approval.votes.every((vote) => {
     const approver = { principal: vote.approver, groups: vote.groups, roles: ['approver'] as const };
-    return judgeApprover(deps, approval, 'approve', approver).kind === 'permitted';
+    return judgeApprover(policy, approval, 'approve', approver).kind === 'permitted';
   });
   if (!eligible || approval.requirements.signature !== 'none') return false;
   return approval.status === 'pending' || areRequirementsMet(approval.requirements, approval.votes);
@@ -35,19 +36,17 @@ function doVotesHold(deps: Deps, approval: Approval): boolean {
  * NO SILENT DRIFT: re-examines an approval that was decided under another revision than the active one. `strict`
  * voids it; `revalidate` decides the frozen action again under its stored context and goes on only if that is no
  * deny, the votes hold under the new terms, and its age is within the new ttl. The record names both revisions.
- * @throws Fault `unavailable` when the active set is not loaded here.
  */
-export function examineDrift(deps: Deps, locked: LockedApproval): DriftVerdict {
+export function examineDrift(deps: Deps, policy: PolicySet, locked: LockedApproval): DriftVerdict {
   const { approval } = locked;
-  assertRevisionLoaded(deps, locked);
   if (approval.policyRevision === locked.activeRevision) return { kind: 'current', approval, changes: [] };
-  const decision = redecide(deps, locked, parseToolCall(approval.canonicalAction));
+  const decision = redecide(policy, locked, parseToolCall(approval.canonicalAction));
   const terms = termsOf(decision);
   if (deps.settings.policyDrift === 'strict' || terms === undefined) return VOIDED;
   const expiresAt = shortenExpiry(approval.createdAt, terms.ttlSeconds, approval.expiresAt);
-  const { requirements, selfApproval } = terms;
-  const renewed = { ...approval, requirements, selfApproval, resolved: decision.resolved };
-  if (expiresAt <= approval.readAt || !doVotesHold(deps, renewed)) return VOIDED;
+  const { requirements, selfApproval, maxScope } = terms;
+  const renewed = { ...approval, requirements, selfApproval, maxScope, resolved: decision.resolved };
+  if (expiresAt <= approval.readAt || !doVotesHold(policy, renewed)) return VOIDED;
   const changes: ApprovalChange[] = [{ kind: 'revalidate', terms, decision, expiresAt }];
   return { kind: 'revalidated', approval: renewed, changes };
 }

@@ -6,12 +6,15 @@ import { canonicalize } from '../core/canonical_json.ts';
 import { sha256Hex } from '../core/digest.ts';
 import { Fault, type FaultIssue } from '../core/fault.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
+import type { PolicySet } from '../core/policy.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
+import { restoreSecrets } from '../core/secret_values.ts';
 import { assertLockedReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
 import { shortenExpiry } from './drift.ts';
 import { assertPermitted, redecide } from './redecide.ts';
 import { termsOf } from './terms.ts';
+import { transitionByRules } from './transition.ts';
 
 export interface EditInput {
   toolCall: ToolCall;
@@ -35,13 +38,20 @@ function assertOnlyParametersDiffer(present: ToolCall, edited: ToolCall): void {
   );
 }
 
-function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: EditInput): ApprovalChange[] {
+function judge(
+  policy: PolicySet,
+  caller: Caller,
+  locked: LockedApproval,
+  input: EditInput,
+): ApprovalChange[] {
   const { approval } = locked;
   assertState(approval, 'decide');
   assertVersion(approval, input.ifMatch);
-  assertOnlyParametersDiffer(parseToolCall(approval.canonicalAction), input.toolCall);
-  assertPermitted(deps, approval, 'edit', caller);
-  const decision = redecide(deps, locked, input.toolCall);
+  const present = parseToolCall(approval.canonicalAction);
+  const edited = restoreSecrets(input.toolCall, present, approval.secretParameters);
+  assertOnlyParametersDiffer(present, edited);
+  assertPermitted(policy, approval, 'edit', caller);
+  const decision = redecide(policy, locked, edited);
   const terms = termsOf(decision);
   if (terms === undefined) {
     throw new Fault(
@@ -50,7 +60,7 @@ function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: EditIn
       { members: { approval_status: approval.status, determining_policies: decision.determiningPolicies } },
     );
   }
-  const text = canonicalAction(input.toolCall);
+  const text = canonicalAction(edited);
   return [
     {
       kind: 'edit',
@@ -70,7 +80,7 @@ function judge(deps: Deps, caller: Caller, locked: LockedApproval, input: EditIn
  * @throws Fault in the contract's order of checks; `edit_denied_by_policy`.
  */
 export function edit(deps: Deps, caller: Caller, id: string, input: EditInput): Promise<Approval> {
-  return deps.approvals.transition(caller, parseApprovalId(id), (locked) =>
-    judge(deps, caller, assertLockedReadable(locked, caller), input),
+  return transitionByRules(deps, caller, parseApprovalId(id), (policy, locked) =>
+    judge(policy, caller, assertLockedReadable(locked, caller), input),
   );
 }

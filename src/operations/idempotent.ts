@@ -13,16 +13,28 @@ const ROUTE = 'POST /v1/authorize';
  * What an answer rests on beside the request itself. Where it has changed, a repeat is decided anew under the
  * same key (NO SILENT DRIFT): the context as used stands for the key's limits.
  */
-function computeStanding(caller: Caller, context: DecisionContext, policyRevision: string): string {
+function computeStanding(caller: Caller, { context, paused }: StandingCall, policyRevision: string): string {
+  const { now: _, ...circumstances } = context;
   return sha256Hex(
     canonicalize({
       policy_revision: policyRevision,
-      context: { ...context },
+      context: { ...circumstances },
       groups: [...caller.groups],
       owner: caller.owner,
+      risk_tier: caller.riskTier,
+      paused,
     }),
   );
 }
+
+interface StandingCall {
+  context: DecisionContext;
+  /** Whether the agent or its session is paused. */
+  paused: boolean;
+}
+
+/** How often a key is claimed anew because the active revision moved meanwhile. */
+const TRIES = 3;
 
 /**
  * Answers once per idempotency key: the first request claims the key and decides, repeats get its answer, which is
@@ -33,24 +45,12 @@ function computeStanding(caller: Caller, context: DecisionContext, policyRevisio
 export async function claimAnswer<Answer>(
   deps: Deps,
   caller: Caller,
-  context: DecisionContext,
+  call: StandingCall,
   idempotency: { key: string; fingerprint: string },
   decide: (claim: IdempotencyClaim) => Promise<Answer>,
 ): Promise<{ answer: Answer; replayed: boolean }> {
-  const policyRevision = deps.policy.current().revision;
-  const claim: IdempotencyClaim = {
-    tenantId: caller.tenantId,
-    principal: caller.principal,
-    route: ROUTE,
-    key: idempotency.key,
-    fingerprint: idempotency.fingerprint,
-    standing: computeStanding(caller, context, policyRevision),
-    policyRevision,
-    leaseId: deps.newUuid(),
-  };
-  const outcome = await deps.idempotency.claim(claim);
+  const { claim, outcome } = await claimKey(deps, caller, call, idempotency);
   if (outcome.kind === 'replay') return { answer: JSON.parse(outcome.answer) as Answer, replayed: true };
-  if (outcome.kind === 'revision_moved') throw revisionNotLoaded();
   if (outcome.kind === 'reused') {
     throw new Fault(
       'idempotency_key_reused',
@@ -67,4 +67,32 @@ export async function claimAnswer<Answer>(
     await deps.idempotency.release(claim).catch(() => undefined);
     throw error;
   }
+}
+
+type Claimed = Exclude<Awaited<ReturnType<Deps['idempotency']['claim']>>, { kind: 'revision_moved' }>;
+
+/** Claims the key under the revision that is active now. @throws Fault `unavailable` when that never rests. */
+async function claimKey(
+  deps: Deps,
+  caller: Caller,
+  call: StandingCall,
+  idempotency: { key: string; fingerprint: string },
+): Promise<{ claim: IdempotencyClaim; outcome: Claimed }> {
+  let policyRevision = caller.tenant.activeRevision;
+  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    const claim: IdempotencyClaim = {
+      tenantId: caller.tenantId,
+      principal: caller.principal,
+      route: ROUTE,
+      key: idempotency.key,
+      fingerprint: idempotency.fingerprint,
+      standing: computeStanding(caller, call, policyRevision),
+      policyRevision,
+      leaseId: deps.newUuid(),
+    };
+    const outcome = await deps.idempotency.claim(claim);
+    if (outcome.kind !== 'revision_moved') return { claim, outcome: outcome as Claimed };
+    policyRevision = await deps.tenants.readActiveRevision(caller.tenantId);
+  }
+  throw revisionNotLoaded();
 }

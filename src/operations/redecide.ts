@@ -1,40 +1,36 @@
 import type { ToolCall } from '../core/action.ts';
 import { type Approval, editorsOf } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
-import { revisionNotLoaded } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
-import type { ApproverAction, ApproverDecision, Decision } from '../core/policy.ts';
+import type { Approver, ApproverAction, ApproverDecision, Decision, PolicySet } from '../core/policy.ts';
 import type { LockedApproval } from '../core/ports.ts';
-import type { Deps } from './deps.ts';
 
-/** @throws Fault `unavailable` unless the set loaded here is the tenant's active one. */
-export function assertRevisionLoaded(deps: Deps, locked: LockedApproval): void {
-  if (deps.policy.current().revision !== locked.activeRevision) throw revisionNotLoaded();
-}
+/** What stands in the way of asking is not looked at again: this ask was put to people already. */
+const PUT_TO_PEOPLE = { routable: true, deniedBefore: false };
 
-/**
- * Decides an action of a locked approval anew, under its stored context.
- * @throws Fault `unavailable` when the set loaded here is not the tenant's active one.
- */
-export function redecide(deps: Deps, locked: LockedApproval, toolCall: ToolCall): Decision {
-  assertRevisionLoaded(deps, locked);
-  const { approval, agentGroups } = locked;
-  return deps.policy.current().decide({
-    agent: { principal: approval.agent, groups: agentGroups, owner: approval.owner },
+/** Decides an action of a locked approval anew, under its stored context. */
+export function redecide(policy: PolicySet, locked: LockedApproval, toolCall: ToolCall): Decision {
+  const { approval, agent } = locked;
+  const request = {
+    agent: { principal: approval.agent, owner: approval.owner, ...agent },
     toolCall,
     context: approval.context,
-    now: deps.now(),
-  });
+    paused: false,
+  };
+  const decision = policy.decide(request);
+  return decision.decision === 'require_approval'
+    ? policy.settleAsk(request, decision, PUT_TO_PEOPLE)
+    : decision;
 }
 
 /** Asks policy whether a principal may do something to an approval, on the terms it has. */
 export function judgeApprover(
-  deps: Deps,
+  policy: PolicySet,
   approval: Approval,
   action: ApproverAction,
-  approver: { principal: string; groups: readonly string[]; roles: Caller['roles'] },
+  approver: Approver,
 ): ApproverDecision {
-  return deps.policy.current().judgeApprover({
+  return policy.judgeApprover({
     action,
     approver,
     approval: {
@@ -53,11 +49,11 @@ export function judgeApprover(
 
 /** @throws Fault with policy's own code when the caller may not do this to the approval. */
 export function assertPermitted(
-  deps: Deps,
+  policy: PolicySet,
   approval: Approval,
   action: ApproverAction,
   caller: Caller,
 ): void {
-  const judged = judgeApprover(deps, approval, action, caller);
+  const judged = judgeApprover(policy, approval, action, caller);
   if (judged.kind === 'refused') throw new Fault(judged.code, judged.reason);
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../core/caller.ts';
 import { assertReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
 import { assertPermitted } from './redecide.ts';
+import { transitionByRules } from './transition.ts';
 
 export interface RejectInput {
   reason: string | undefined;
@@ -14,17 +15,19 @@ export interface RejectInput {
  * @throws Fault in the contract's order of checks.
  */
 export function reject(deps: Deps, caller: Caller, id: string, input: RejectInput): Promise<Approval> {
-  return deps.approvals.transition(caller, parseApprovalId(id), (locked) => {
+  return transitionByRules(deps, caller, parseApprovalId(id), (policy, locked) => {
     const approval = assertReadable(locked?.approval, caller);
     assertState(approval, 'decide');
     assertVersion(approval, input.ifMatch);
-    assertPermitted(deps, approval, 'reject', caller);
+    assertPermitted(policy, approval, 'reject', caller);
     return [
       {
         kind: 'vote',
         decision: 'reject',
         groups: caller.groups,
         scope: 'once',
+        windowSeconds: null,
+        maxUses: null,
         reason: input.reason ?? null,
         status: 'rejected',
       },

@@ -8,7 +8,7 @@ import { approvals } from './schema.ts';
 
 type ApprovalRow = typeof approvals.$inferSelect;
 
-interface VoteJson extends Omit<Vote, 'at'> {
+export interface VoteJson extends Omit<Vote, 'at'> {
   at: string;
 }
 
@@ -28,7 +28,7 @@ const now = sql<string>`clock_timestamp()`;
 
 const countedVotes = sql<VoteJson[]>`(
   select coalesce(json_agg(json_build_object('approver', v.approver, 'decision', v.decision, 'scope', v.scope,
-    'reason', v.reason, 'at', v.at, 'groups', v.groups) order by v.at, v.approver), '[]')
+    'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'groups', v.groups) order by v.at, v.approver), '[]')
   from votes v
   where v.tenant_id = approvals.tenant_id and v.approval_id = approvals.approval_id
     and v.version >= approvals.votes_from_version and v.dropped_at is null)`;
@@ -80,6 +80,7 @@ export function toApproval({ row, votes, recent, now }: ApprovalReading): Approv
     actionHash: row.actionHash,
     resolved: { tool: row.resolvedTool, action: row.resolvedAction },
     toolFactsHash: row.toolFactsHash,
+    secretParameters: row.secretParameters,
     reason: row.reason,
     determiningPolicies: row.determiningPolicies,
     policyRevision: row.policyRevision,

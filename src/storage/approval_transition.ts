@@ -1,10 +1,13 @@
 import { and, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { Approval } from '../core/approval.ts';
+import { UNRATED } from '../core/caller.ts';
 import { unavailable } from '../core/common_faults.ts';
 import type { AskTerms, Decision } from '../core/policy.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { findApproval, isApproval } from './approval_rows.ts';
 import type { Database, Executor } from './database.ts';
+import { insertGrant, revokeGrantsOf } from './grants.ts';
+import { recordRejection } from './ledger.ts';
 import { approvals, principals, votes } from './schema.ts';
 import type { SignalPublisher } from './signals.ts';
 import { isRevisionActive, lockStandingKey, readActiveRevision } from './standing.ts';
@@ -15,6 +18,9 @@ interface Actor {
   keyId: string;
   principal: string;
 }
+
+/** A change of the approval's own row. */
+type RowChange = Exclude<ApprovalChange, { kind: 'grant' }>;
 
 type Judge = (locked: LockedApproval | undefined) => ApprovalChange[];
 
@@ -36,6 +42,7 @@ function toTermsColumns(terms: AskTerms, decision: Decision): ApprovalColumns {
     policyRevision: decision.policyRevision,
     policyRevisions: sql`array_append(array_remove(${approvals.policyRevisions}, ${decision.policyRevision}), ${decision.policyRevision})`,
     toolFactsHash: decision.toolFactsHash,
+    secretParameters: decision.secretParameters,
     requiredVotes: terms.requirements.votes,
     requiredGroups: terms.requirements.groups,
     requiredSignature: terms.requirements.signature,
@@ -49,7 +56,7 @@ function editRecord(change: { reason: string | null; actionHash: string }, actor
 }
 
 /** The columns that a change sets. */
-function toColumns(change: ApprovalChange, actor: Actor): ApprovalColumns {
+function toColumns(change: RowChange, actor: Actor): ApprovalColumns {
   const decided = (reason: string | null) => ({
     decidedBy: actor.principal,
     decidedAt: clock,
@@ -88,7 +95,7 @@ function toColumns(change: ApprovalChange, actor: Actor): ApprovalColumns {
  * What must still hold at the very write. The row is locked, so of the row only its time can have run out; the
  * tenant's active revision is not, and may have moved.
  */
-function stillHolds(change: ApprovalChange, { approval, activeRevision }: LockedApproval): SQL | undefined {
+function stillHolds(change: RowChange, { approval, activeRevision }: LockedApproval): SQL | undefined {
   if (change.kind === 'outcome') return eq(approvals.status, 'consumed');
   return and(
     eq(approvals.status, approval.status as 'pending' | 'approved'),
@@ -103,8 +110,8 @@ type VoteChange = Extract<ApprovalChange, { kind: 'vote' }>;
 async function writeVote(tx: Executor, actor: Actor, approval: Approval, change: VoteChange): Promise<void> {
   const { tenantId, principal: approver, keyId } = actor;
   const { approvalId, version } = approval;
-  const { decision, scope, reason } = change;
-  const cast = { keyId, groups: [...change.groups], decision, scope, reason };
+  const { decision, scope, windowSeconds, maxUses, reason } = change;
+  const cast = { keyId, groups: [...change.groups], decision, scope, windowSeconds, maxUses, reason };
   await tx
     .update(votes)
     .set({ droppedAt: clock as unknown as Date })
@@ -134,13 +141,23 @@ async function writeChange(
   change: ApprovalChange,
 ): Promise<boolean> {
   const { approval } = locked;
+  if (change.kind === 'grant') {
+    await insertGrant(tx, actor, approval, change);
+    return true;
+  }
   const written = await tx
     .update(approvals)
     .set(toColumns(change, actor) as Partial<typeof approvals.$inferInsert>)
     .where(and(isApproval(actor.tenantId, approval.approvalId), stillHolds(change, locked)))
     .returning({ version: approvals.version });
   if (written.length === 0) return false;
-  if (change.kind === 'vote') await writeVote(tx, actor, approval, change);
+  if (change.kind === 'vote') {
+    await writeVote(tx, actor, approval, change);
+    if (change.decision === 'reject') await recordRejection(tx, actor, approval, change.reason);
+  }
+  if (change.kind === 'cancel' || change.kind === 'void') {
+    await revokeGrantsOf(tx, actor.tenantId, [approval.approvalId], actor.principal);
+  }
   return true;
 }
 
@@ -160,10 +177,14 @@ async function lockApproval(
   if (approval === undefined) return undefined;
   const activeRevision = await readActiveRevision(tx, actor.tenantId);
   const [agent] = await tx
-    .select({ groups: principals.groups })
+    .select({ groups: principals.groups, riskTier: principals.riskTier })
     .from(principals)
     .where(and(eq(principals.tenantId, actor.tenantId), eq(principals.principal, approval.agent)));
-  return { approval, activeRevision, agentGroups: agent?.groups ?? [] };
+  return {
+    approval,
+    activeRevision,
+    agent: { groups: agent?.groups ?? [], riskTier: agent?.riskTier ?? UNRATED },
+  };
 }
 
 async function tryTransition(

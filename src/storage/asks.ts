@@ -1,11 +1,14 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import type { Approval } from '../core/approval.ts';
+import { agentFrozen } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
-import type { AskRecord, DecisionRecord, DecisionStore } from '../core/ports.ts';
+import type { AskRecord, DecisionMoved, DecisionRecord, DecisionStore } from '../core/ports.ts';
 import { findApproval } from './approval_rows.ts';
 import type { Database, Executor } from './database.ts';
 import { insertDecision } from './decisions.ts';
+import { useGrant } from './grants.ts';
 import { storeAnswer } from './idempotency.ts';
+import { recordRun } from './runs.ts';
 import { approvals, principals } from './schema.ts';
 import { lockStandingKey } from './standing.ts';
 import { inTransaction } from './transaction.ts';
@@ -15,11 +18,13 @@ import { inTransaction } from './transaction.ts';
  * together.
  */
 async function assertAskAllowed(tx: Executor, record: DecisionRecord, ask: AskRecord): Promise<void> {
-  await tx
-    .select({ principal: principals.principal })
+  const [agent] = await tx
+    .select({ frozenAt: principals.frozenAt })
     .from(principals)
     .where(and(eq(principals.tenantId, record.tenantId), eq(principals.principal, record.agent)))
     .for('update');
+  // A key made after its agent's freeze began is not among those that the freeze holds.
+  if (agent?.frozenAt != null) throw agentFrozen();
   const [counts] = await tx
     .select({
       pending: sql<number>`(count(*) filter (where ${approvals.status} = 'pending'
@@ -72,6 +77,7 @@ async function insertApproval(tx: Executor, record: DecisionRecord, ask: AskReco
     resolvedTool: decision.resolved.tool,
     resolvedAction: decision.resolved.action,
     toolFactsHash: decision.toolFactsHash,
+    secretParameters: decision.secretParameters,
     reason: decision.reason,
     determiningPolicies: decision.determiningPolicies,
     policyRevision: decision.policyRevision,
@@ -88,15 +94,74 @@ async function insertApproval(tx: Executor, record: DecisionRecord, ask: AskReco
   return approval;
 }
 
-/** Writes a decision, its approval and its kept answer together (ONE TRANSACTION); see `DecisionStore`. */
+/** What must hold of people for an ask to be put to them: no pause, and no rejection that still holds. */
+function askConditions(record: DecisionRecord, ask: AskRecord) {
+  const { tenantId, agent, context } = record;
+  const { session_id: sessionId } = context;
+  return {
+    paused: sql`(exists (select from agent_pauses p where p.tenant_id = ${tenantId} and p.agent = ${agent}
+        and p.paused_at is not null)
+      or exists (select from sessions s where s.tenant_id = ${tenantId} and s.agent = ${agent}
+        and s.session_id = ${sessionId} and s.paused_at is not null))`,
+    denied: sql`exists (select from denials d where d.tenant_id = ${tenantId} and d.agent = ${agent}
+      and d.digest = ${ask.denialDigest} and d.lifted_at is null and (d.session_id = ${sessionId}
+        or d.created_at > clock_timestamp() - make_interval(secs => ${ask.denialSeconds}::int)))`,
+  };
+}
+
+/** Why an ask was not written. */
+async function findMoved(
+  tx: Executor,
+  record: DecisionRecord,
+  ask: AskRecord | null,
+): Promise<DecisionMoved> {
+  if (ask === null) return { kind: 'revision_moved' };
+  const { paused, denied } = askConditions(record, ask);
+  const [found] = await tx.execute<{ paused: boolean; denied: boolean }>(
+    sql`select ${paused} as paused, ${denied} as denied`,
+  );
+  if (found?.paused === true) return { kind: 'paused' };
+  return { kind: found?.denied === true ? 'denied' : 'revision_moved' };
+}
+
+function hasGrant(record: DecisionRecord): record is DecisionRecord & { grantId: string } {
+  return record.grantId !== null;
+}
+
+/** Thrown, so that a use that was counted already is rolled back. */
+class Moved extends Error {
+  constructor(readonly moved: DecisionMoved) {
+    super('what the decision rests on has moved');
+  }
+}
+
+/** Writes a decision, its approval, its use of a grant and its kept answer together (ONE TRANSACTION). */
+async function writeDecision(
+  tx: Executor,
+  record: DecisionRecord,
+  ask: AskRecord | null,
+  keep: Parameters<DecisionStore['recordDecisionWith']>[2],
+) {
+  await lockStandingKey(tx, record.keyId);
+  if (ask !== null) await assertAskAllowed(tx, record, ask);
+  if (hasGrant(record) && !(await useGrant(tx, record))) throw new Moved({ kind: 'grant_spent' });
+  const conditions =
+    ask === null ? [] : Object.values(askConditions(record, ask)).map((stop) => sql`not ${stop}`);
+  if (!(await insertDecision(tx, record, conditions))) throw new Moved(await findMoved(tx, record, ask));
+  await recordRun(tx, record);
+  const approval = ask === null ? null : await insertApproval(tx, record, ask);
+  if (keep !== null) await storeAnswer(tx, keep.claim, keep.answer(approval));
+  return { kind: 'recorded' as const, approval };
+}
+
+/** See `DecisionStore.recordDecisionWith`. */
 export function createAskRecorder(database: Database): DecisionStore['recordDecisionWith'] {
-  return (record, ask, keep) =>
-    inTransaction(database, async (tx) => {
-      await lockStandingKey(tx, record.keyId);
-      if (ask !== null) await assertAskAllowed(tx, record, ask);
-      if (!(await insertDecision(tx, record))) return { kind: 'revision_moved' as const };
-      const approval = ask === null ? null : await insertApproval(tx, record, ask);
-      if (keep !== null) await storeAnswer(tx, keep.claim, keep.answer(approval));
-      return { kind: 'recorded' as const, approval };
-    });
+  return async (record, ask, keep) => {
+    try {
+      return await inTransaction(database, (tx) => writeDecision(tx, record, ask, keep));
+    } catch (error) {
+      if (error instanceof Moved) return error.moved;
+      throw error;
+    }
+  };
 }

@@ -1,5 +1,5 @@
-import type { SourceTrust } from '../core/action.ts';
-import type { Caller, Role } from '../core/caller.ts';
+import type { SourceTrust, Tier } from '../core/action.ts';
+import { type Caller, type Role, UNRATED } from '../core/caller.ts';
 import { createSharedRead } from './batcher.ts';
 import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
@@ -13,6 +13,10 @@ interface CallerRow {
   groups: string[];
   owner: string | null;
   frozen: boolean;
+  risk_tier: string | null;
+  paused: boolean;
+  tier: Tier;
+  active_revision: string;
   source_trust_ceiling: SourceTrust;
   environments: string[] | null;
   workspaces: string[] | null;
@@ -32,6 +36,9 @@ function toCaller(row: CallerRow): Caller {
     keyId: row.key_id,
     expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
     frozen: row.frozen,
+    riskTier: row.risk_tier ?? UNRATED,
+    paused: row.paused,
+    tenant: { tier: row.tier, activeRevision: row.active_revision },
     limits: {
       sourceTrustCeiling: row.source_trust_ceiling,
       environments: row.environments,
@@ -54,9 +61,12 @@ export function createCallerLookup(database: Database): (tokenHash: string) => P
       async () => sql<CallerRow[]>`
         select k.token_hash, k.key_id, k.tenant_id, k.principal, k.roles, p.groups, p.owner,
                k.frozen_at is not null as frozen, k.source_trust_ceiling, k.environments, k.workspaces,
-               k.unattended, k.workspace_root, k.skill, k.expires_at
+               k.unattended, k.workspace_root, k.skill, k.expires_at, p.risk_tier, t.tier, t.active_revision,
+               a.paused_at is not null as paused
         from keys k join principals p on p.tenant_id = k.tenant_id and p.principal = k.principal
-        where k.token_hash = any(${tokenHashes}::text[]) and k.revoked_at is null
+          join tenants t on t.tenant_id = k.tenant_id
+          left join agent_pauses a on a.tenant_id = k.tenant_id and a.agent = k.principal
+        where k.token_hash = any(${tokenHashes}::text[]) and k.revoked_at is null and k.disabled_at is null
           and (k.expires_at is null or k.expires_at > clock_timestamp())`,
     );
     return new Map(rows.map((row) => [row.token_hash, toCaller(row)]));

@@ -57,6 +57,7 @@ export async function consumeStatement(
     ), standing as materialized (
       select k.key_id, k.tenant_id, k.principal from keys k
       where k.key_id in (select key from request) and k.revoked_at is null and k.frozen_at is null
+        and k.disabled_at is null
         and (k.expires_at is null or k.expires_at > clock_timestamp())
       order by k.key_id ${holdKeys}
     ), tenant as materialized (

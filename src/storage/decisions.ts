@@ -1,8 +1,9 @@
-import { getTableColumns, sql } from 'drizzle-orm';
+import { getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { DecisionRecord } from '../core/ports.ts';
 import { createBatcher } from './batcher.ts';
 import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
+import { toRunColumns } from './runs.ts';
 import { decisions, tenants } from './schema.ts';
 import { createAssertKeyStands } from './standing.ts';
 
@@ -24,14 +25,19 @@ export function toDecisionColumns(record: DecisionRecord): typeof decisions.$inf
     resolvedAction: decision.resolved.action,
     context: record.context,
     denial: record.denial,
+    grantId: record.grantId,
   };
 }
 
 /**
  * Writes one decision as part of a transaction; false, and nothing is written, unless its revision is the tenant's
- * active one as this very statement sees it.
+ * active one, and the further conditions hold, as this very statement sees it.
  */
-export async function insertDecision(tx: Executor, record: DecisionRecord): Promise<boolean> {
+export async function insertDecision(
+  tx: Executor,
+  record: DecisionRecord,
+  conditions: readonly SQL[] = [],
+): Promise<boolean> {
   const { tenantId, createdAt: _, ...columns } = getTableColumns(decisions);
   const row: Record<string, unknown> = toDecisionColumns(record);
   const values = Object.entries(columns).map(
@@ -42,8 +48,39 @@ export async function insertDecision(tx: Executor, record: DecisionRecord): Prom
     insert into ${decisions} (${sql.identifier(tenantId.name)}, ${sql.join(names, sql`, `)})
     select ${tenants.tenantId}, ${sql.join(values, sql`, `)} from ${tenants}
     where ${tenants.tenantId} = ${record.tenantId} and ${tenants.activeRevision} = ${record.decision.policyRevision}
+      ${sql.join(
+        conditions.map((condition) => sql`and ${condition}`),
+        sql` `,
+      )}
     returning 1`);
   return written.length > 0;
+}
+
+/**
+ * Keeps the least favourable circumstances of each run that the requests name. A run that is known to be no better
+ * already is not touched: its row is not locked, and calls of one run do not wait for each other.
+ */
+function runsCte(statement: Database['sql']) {
+  return statement`
+    , seen as (
+      insert into runs as known (tenant_id, run_id, agent, source_trust_rank, contains_sensitive_data, unattended,
+        tier_rank)
+      select r."tenantId", r."runId", r.agent, max(r."trustRank"), bool_or(r."isSensitive"),
+        bool_or(r."isUnattended"), min(r."tierRank")
+      from request r join standing s on s.key_id = r."keyId"
+        join tenants t on t.tenant_id = r."tenantId" and t.active_revision = r."policyRevision"
+      where r."runId" is not null and not exists (
+        select from runs k where k.tenant_id = r."tenantId" and k.run_id = r."runId" and k.agent = r.agent
+          and k.source_trust_rank >= r."trustRank" and k.contains_sensitive_data >= r."isSensitive"
+          and k.unattended >= r."isUnattended" and k.tier_rank <= r."tierRank")
+      group by 1, 2, 3 order by 1, 2, 3
+      on conflict (tenant_id, run_id, agent) do update set
+        source_trust_rank = greatest(known.source_trust_rank, excluded.source_trust_rank),
+        contains_sensitive_data = known.contains_sensitive_data or excluded.contains_sensitive_data,
+        unattended = known.unattended or excluded.unattended,
+        tier_rank = least(known.tier_rank, excluded.tier_rank),
+        seen_at = clock_timestamp()
+    )`;
 }
 
 /**
@@ -56,19 +93,24 @@ export function createDecisionRecorder(
   const { sql: statement } = database;
   const assertKeyStands = createAssertKeyStands(database);
   const send = async (records: DecisionRecord[]): Promise<boolean[]> => {
-    const text = JSON.stringify(records.map(toDecisionColumns));
+    const text = JSON.stringify(
+      records.map((record) => ({ ...toDecisionColumns(record), ...toRunColumns(record) })),
+    );
+    // A call without a run pays nothing for those that have one.
+    const seeRuns = records.some(({ context }) => context.run_id !== null) ? runsCte(statement) : statement``;
     const rows = await guarded(
       async () => statement<{ decision_id: string }[]>`
         with request as (
           select * from jsonb_to_recordset(${text}::jsonb) as r(
             "tenantId" text, "decisionId" uuid, agent text, "keyId" uuid, decision text, reason text,
             "determiningPolicies" text[], "policyRevision" text, "canonicalAction" text, "actionHash" text,
-            "resolvedTool" text, "resolvedAction" text, context jsonb, denial jsonb)
+            "resolvedTool" text, "resolvedAction" text, context jsonb, denial jsonb,
+            "runId" text, "trustRank" int, "isSensitive" boolean, "isUnattended" boolean, "tierRank" int)
         ), standing as (
           select k.key_id from keys k
           where k.key_id in (select "keyId" from request) and k.revoked_at is null and k.frozen_at is null
-            and (k.expires_at is null or k.expires_at > clock_timestamp())
-        )
+            and k.disabled_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
+        ) ${seeRuns}
         insert into decisions (tenant_id, decision_id, agent, key_id, decision, reason, determining_policies,
           policy_revision, canonical_action, action_hash, resolved_tool, resolved_action, context, denial)
         select r."tenantId", r."decisionId", r.agent, r."keyId", r.decision, r.reason, r."determiningPolicies",

@@ -43,26 +43,38 @@ export function createFirstKeys(
   );
 }
 
-/** What became of the bootstrap key; `changed` names former keys revoked and approvals that rested on them. */
+/**
+ * What became of the bootstrap key, which its principal may disable or freeze as well; `changed` names former keys
+ * revoked and approvals that rested on them.
+ */
 export interface EnsuredBootstrapKey {
-  state: 'stands' | 'revoked';
+  state: 'stands' | 'revoked' | 'suspended';
   changed: string[];
+}
+
+/** The bootstrap key by its token, as it is kept. */
+async function findByToken(tx: Executor, tokenHash: string) {
+  const [key] = await tx
+    .select({ revokedAt: keys.revokedAt, disabledAt: keys.disabledAt, frozenAt: keys.frozenAt })
+    .from(keys)
+    .where(eq(keys.tokenHash, tokenHash));
+  return key;
 }
 
 /**
  * Makes the bootstrap key if its token is not known, and revokes former bootstrap keys with what rested on them. One
- * that was revoked stays revoked, and then revokes no other: the tenant would be left without an operator.
+ * that was revoked, or whose principal has no standing, stays so, and then revokes no other: the tenant would be left
+ * without an operator.
  */
 export function ensureBootstrapKey(database: Database, key: NewKey): Promise<EnsuredBootstrapKey> {
   return guarded(() =>
     database.db.transaction(async (tx) => {
       await takeTurn(tx);
-      const [known] = await tx
-        .select({ revokedAt: keys.revokedAt })
-        .from(keys)
-        .where(eq(keys.tokenHash, key.tokenHash));
-      if (known === undefined) await insertKey(tx, key);
-      else if (known.revokedAt !== null) return { state: 'revoked', changed: [] };
+      if ((await findByToken(tx, key.tokenHash)) === undefined) await insertKey(tx, key);
+      const known = await findByToken(tx, key.tokenHash);
+      if (known === undefined) throw new Error('a key just written is not there');
+      if (known.revokedAt !== null) return { state: 'revoked', changed: [] };
+      if (known.disabledAt !== null || known.frozenAt !== null) return { state: 'suspended', changed: [] };
       const former = await tx
         .select({ keyId: keys.keyId })
         .from(keys)

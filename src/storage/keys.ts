@@ -43,9 +43,12 @@ async function readKeys(executor: Executor, tenantId: string, keyId?: string): P
   }));
 }
 
-/** Writes a key and what it says of its principal: groups are added, an owner named replaces the former. */
+/**
+ * Writes a key and what it says of its principal: groups are added, an owner named replaces the former. The key of a
+ * disabled or frozen principal is made disabled or frozen: the principal's row, taken here, is where both stand.
+ */
 export async function insertKey(tx: Executor, key: NewKey): Promise<void> {
-  await tx
+  const [principal] = await tx
     .insert(principals)
     .values({
       tenantId: key.tenantId,
@@ -59,7 +62,9 @@ export async function insertKey(tx: Executor, key: NewKey): Promise<void> {
         groups: sql`(select coalesce(array_agg(distinct g order by g), '{}') from unnest(${principals.groups} || excluded.groups) g)`,
         owner: sql`coalesce(${key.owner}, ${principals.owner}, ${key.defaultOwner})`,
       },
-    });
+    })
+    .returning({ disabledAt: principals.disabledAt, frozenAt: principals.frozenAt });
+  if (principal === undefined) throw new Error('a principal just written is not there');
   const { limits } = key;
   await tx.insert(keys).values({
     keyId: key.keyId,
@@ -76,6 +81,8 @@ export async function insertKey(tx: Executor, key: NewKey): Promise<void> {
     workspaceRoot: limits.workspaceRoot,
     skill: limits.skill,
     expiresAt: key.expiresAt,
+    disabledAt: principal.disabledAt,
+    frozenAt: principal.frozenAt,
   });
 }
 

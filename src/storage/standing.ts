@@ -5,9 +5,10 @@ import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { keys, tenants } from './schema.ts';
 
-/** True of a key that is neither revoked nor expired at the clock's now. */
+/** True of a key that is neither revoked nor expired at the clock's now, and whose principal is not disabled. */
 export const keyStands = and(
   isNull(keys.revokedAt),
+  isNull(keys.disabledAt),
   or(isNull(keys.expiresAt), gt(keys.expiresAt, sql`clock_timestamp()`)),
 );
 

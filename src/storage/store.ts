@@ -1,4 +1,6 @@
+import type { DenialStore, GrantStore, PrincipalStore, SessionStore } from '../core/agent_ports.ts';
 import type { ApprovalStore, DecisionStore, IdempotencyStore, KeyStore, TenantStore } from '../core/ports.ts';
+import type { RevisionStore } from '../core/rules_ports.ts';
 import { listApprovals } from './approval_list.ts';
 import { createApprovalFind } from './approval_rows.ts';
 import { createTransition } from './approval_transition.ts';
@@ -8,9 +10,14 @@ import { createConsume } from './consume.ts';
 import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { createDecisionRecorder } from './decisions.ts';
+import { createDenialStore } from './denials.ts';
+import { createGrantStore } from './grants.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createKey, listKeys } from './keys.ts';
+import { createPrincipalStore } from './principals.ts';
+import { createRevisionStore } from './revisions.ts';
 import { createRevokeKey } from './revoke_key.ts';
+import { createSessionStore } from './sessions.ts';
 import type { SignalPublisher } from './signals.ts';
 import { createAssertKeyStands, readActiveRevision } from './standing.ts';
 import { createTenant } from './tenants.ts';
@@ -21,6 +28,11 @@ export interface Store {
   decisions: DecisionStore;
   idempotency: IdempotencyStore;
   approvals: ApprovalStore;
+  principals: PrincipalStore;
+  sessions: SessionStore;
+  denials: DenialStore;
+  grants: GrantStore;
+  revisions: RevisionStore;
 }
 
 /** The ports of the operations over one database. */
@@ -42,11 +54,16 @@ export function createStore(database: Database, publisher: SignalPublisher): Sto
       recordDecisionWith: createAskRecorder(database),
     },
     idempotency: createIdempotencyStore(database),
+    revisions: createRevisionStore(database, publisher),
     approvals: {
       find: createApprovalFind(database),
       list: (tenantId, filter) => guarded(() => listApprovals(database.db, tenantId, filter)),
       transition: createTransition(database, publisher),
       consume: createConsume(database, publisher),
     },
+    principals: createPrincipalStore(database, publisher),
+    sessions: createSessionStore(database),
+    denials: createDenialStore(database),
+    grants: createGrantStore(database),
   };
 }

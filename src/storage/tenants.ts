@@ -1,57 +1,51 @@
-import { ne, sql } from 'drizzle-orm';
-import { revisionNotLoaded } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
 import type { NewKey } from '../core/ports.ts';
-import type { Database } from './database.ts';
+import type { NewRevision } from '../core/rules_ports.ts';
+import { holdBase } from './base_rules.ts';
+import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { insertKey } from './keys.ts';
+import { insertActivation, insertRevision } from './revisions.ts';
 import { tenants } from './schema.ts';
-import { lockStandingKey, readActiveRevision, selectActiveRevision } from './standing.ts';
+import { lockStandingKey, selectActiveRevision } from './standing.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Makes a tenant with its first operator key, in one transaction; see `TenantStore.createTenant`. */
+const POLICY_FOLDER = { principal: null, keyId: null };
+
+/** Makes the tenant with the revision it starts from, an event of its history. False when it is there already. */
+async function insertTenant(tx: Executor, first: NewRevision): Promise<boolean> {
+  const [made] = await tx
+    .insert(tenants)
+    .values({ tenantId: first.tenantId, activeRevision: first.revision })
+    .onConflictDoNothing()
+    .returning({ activatedAt: tenants.activatedAt });
+  if (made === undefined) return false;
+  await insertRevision(tx, first, POLICY_FOLDER);
+  await insertActivation(tx, first, { replaced: null, at: made.activatedAt, by: null });
+  return true;
+}
+
+/** Makes a tenant with its first revision and operator key, in one transaction; see `TenantStore.createTenant`. */
 export function createTenant(
   database: Database,
-  tenantId: string,
-  policyRevision: string,
+  first: NewRevision,
   operatorKey: NewKey,
-  maker: { tenantId: string; keyId: string },
-): Promise<void> {
+  makerKeyId: string,
+): Promise<'created' | 'moved'> {
   return inTransaction(database, async (tx) => {
-    await lockStandingKey(tx, maker.keyId);
-    const activeRevision = await readActiveRevision(tx, maker.tenantId);
-    if (activeRevision !== policyRevision) {
-      throw revisionNotLoaded();
-    }
-    const made = await tx
-      .insert(tenants)
-      .values({ tenantId, activeRevision })
-      .onConflictDoNothing()
-      .returning({ tenantId: tenants.tenantId });
-    if (made.length === 0) {
+    await lockStandingKey(tx, makerKeyId);
+    if (!(await holdBase(tx, first.baseDigest))) return 'moved';
+    if (!(await insertTenant(tx, first))) {
       throw new Fault('tenant_exists', 'the tenant id is taken. Choose another');
     }
     await insertKey(tx, operatorKey);
+    return 'created';
   });
 }
 
-/** Makes the tenant if it is absent. */
-export async function ensureTenant(
-  database: Database,
-  tenantId: string,
-  activeRevision: string,
-): Promise<void> {
-  await guarded(() => database.db.insert(tenants).values({ tenantId, activeRevision }).onConflictDoNothing());
-}
-
-/** Makes `revision` the one that decides for every tenant; from its commit no other decides anywhere. */
-export async function activateRevision(database: Database, revision: string): Promise<void> {
-  await guarded(() =>
-    database.db
-      .update(tenants)
-      .set({ activeRevision: revision, activatedAt: sql`clock_timestamp()` as unknown as Date })
-      .where(ne(tenants.activeRevision, revision)),
-  );
+/** Makes the tenant, without keys, if it is absent. */
+export async function ensureTenant(database: Database, first: NewRevision): Promise<void> {
+  await inTransaction(database, (tx) => insertTenant(tx, first));
 }
 
 /** The revision active for a tenant, or undefined without such a tenant. */

@@ -1,0 +1,96 @@
+import type { DenialRecord } from '../core/agent_ports.ts';
+import type { Caller } from '../core/caller.ts';
+import { createDenial } from '../core/denial.ts';
+import { computeDenialDigest } from '../core/denial_digest.ts';
+import type { AskDecision, Decision, DecisionRequest, DenyDecision, PolicySet } from '../core/policy.ts';
+import type { Deps } from './deps.ts';
+import type { FrozenCall } from './frozen_call.ts';
+import { findAnsweringGrant } from './grants.ts';
+import { routeAsk } from './routing.ts';
+
+/** A call decided, with the grant that answered where policy asked. */
+export interface DecidedCall {
+  decision: Decision;
+  grantId: string | null;
+}
+
+/** The ledger's key for a call that resolved to a tool. */
+export function denialDigestOf(caller: Caller, call: FrozenCall, resolved: Decision['resolved']): string {
+  return computeDenialDigest({
+    tenantId: caller.tenantId,
+    agent: caller.principal,
+    ...resolved,
+    resource: call.toolCall.resource,
+    parameters: call.toolCall.parameters,
+  });
+}
+
+/** A deny for what a person rejected before, with that person's own words for the agent's model. */
+function denyInTheirWords(denied: DenyDecision, rejection: DenialRecord, call: FrozenCall): DenyDecision {
+  const isOfThisSession = rejection.sessionId !== null && rejection.sessionId === call.context.session_id;
+  const by = isOfThisSession ? 'person' : 'ledger';
+  return { ...denied, denial: createDenial(by, denied.reason, rejection.reason) };
+}
+
+/** Whether an ask may be put to a person: Cedar's second word, over what is known of people and rejections. */
+async function settle(
+  deps: Deps,
+  policy: PolicySet,
+  caller: Caller,
+  call: FrozenCall,
+  request: DecisionRequest,
+  ask: AskDecision,
+): Promise<AskDecision | DenyDecision> {
+  const { tenantId, principal: agent, owner } = caller;
+  const { session_id: sessionId, environment } = call.context;
+  const digest = denialDigestOf(caller, call, ask.resolved);
+  const [rejection, approvers] = await Promise.all([
+    deps.denials.find(tenantId, agent, digest, sessionId, deps.settings.denialSeconds),
+    deps.principals.listApprovers(tenantId),
+  ]);
+  const routing = routeAsk(policy, ask, { agent, owner, environment }, approvers);
+  const settled = policy.settleAsk(request, ask, {
+    routable: routing.isRoutable,
+    deniedBefore: rejection !== undefined,
+  });
+  if (settled.decision !== 'deny') return settled;
+  if (settled.denial?.by === 'unroutable' && !routing.isRoutable) {
+    const reason = `${settled.reason}: ${routing.lacking}`;
+    return { ...settled, reason, denial: createDenial('unroutable', reason) };
+  }
+  return settled.denial?.by === 'ledger' && rejection !== undefined
+    ? denyInTheirWords(settled, rejection, call)
+    : settled;
+}
+
+/**
+ * Decides a call: policy, then for an ask a grant that answers it, then whether it may be put to a person. Nothing is
+ * written.
+ */
+export async function decideCall(
+  deps: Deps,
+  policy: PolicySet,
+  caller: Caller,
+  call: FrozenCall,
+): Promise<DecidedCall> {
+  const request: DecisionRequest = {
+    agent: {
+      principal: caller.principal,
+      groups: caller.groups,
+      owner: caller.owner,
+      riskTier: caller.riskTier,
+    },
+    toolCall: call.toolCall,
+    context: call.context,
+    paused: call.paused,
+  };
+  const decision = policy.decide(request);
+  if (decision.decision !== 'require_approval') return { decision, grantId: null };
+  const grant = await findAnsweringGrant(deps, policy, caller, call, decision);
+  if (grant === undefined) {
+    return { decision: await settle(deps, policy, caller, call, request, decision), grantId: null };
+  }
+  const { terms: _, ...asked } = decision;
+  const reason = `\`${grant.grantedBy}\` has granted this for a ${grant.scope}: ${asked.reason}`;
+  return { decision: { ...asked, decision: 'allow', reason }, grantId: grant.grantId };
+}

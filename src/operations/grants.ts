@@ -1,0 +1,89 @@
+import type { DecisionContext } from '../core/action.ts';
+import type { Grant } from '../core/agent_ports.ts';
+import type { Caller } from '../core/caller.ts';
+import { isNoWorse, isWithinScope } from '../core/grant.ts';
+import type { AskDecision, PolicySet } from '../core/policy.ts';
+import { areRequirementsMet } from '../core/requirements.ts';
+import type { Deps } from './deps.ts';
+
+const MS_PER_SECOND = 1000;
+
+/** A call that policy made an ask. */
+export interface AskedCall {
+  actionHash: string;
+  context: DecisionContext;
+}
+
+/** Whether everyone whose vote the grant rests on may still give it (NO SILENT DRIFT). */
+function doVotersHold(policy: PolicySet, grant: Grant, ask: AskDecision): boolean {
+  return (['approve', 'widen'] as const).every((action) =>
+    grant.votes.every(({ approver, groups }) => {
+      const judged = policy.judgeApprover({
+        action,
+        approver: { principal: approver, groups, roles: ['approver'] },
+        approval: {
+          approvalId: grant.approvalId,
+          agent: grant.agent,
+          owner: grant.owner,
+          editors: grant.editors,
+          resolved: grant.resolved,
+          environment: grant.environment,
+          requiredGroups: ask.terms.requirements.groups,
+          selfApproval: ask.terms.selfApproval,
+          hasOwnVote: true,
+        },
+      });
+      return judged.kind === 'permitted';
+    }),
+  );
+}
+
+/** Whether a grant of another revision holds under this one: the ask is decided anew already, the rest is looked at here. */
+function holdsAfterDrift(deps: Deps, policy: PolicySet, grant: Grant, ask: AskDecision): boolean {
+  if (deps.settings.policyDrift === 'strict') return false;
+  const { ttlSeconds } = ask.terms;
+  const ageSeconds = (deps.now().getTime() - grant.createdAt.getTime()) / MS_PER_SECOND;
+  return (ttlSeconds === null || ageSeconds <= ttlSeconds) && doVotersHold(policy, grant, ask);
+}
+
+/** Whether the yes that was given is all that this ask wants. */
+function meetsTerms(grant: Grant, { terms }: AskDecision): boolean {
+  return (
+    terms.requirements.signature === 'none' &&
+    isWithinScope(grant.scope, terms.maxScope) &&
+    areRequirementsMet(terms.requirements, grant.votes)
+  );
+}
+
+/**
+ * The grant that answers an ask, if there is one: of the same fingerprint, with votes that meet this ask's
+ * requirements, given under circumstances no better than the call's. One of another revision is voided where it does
+ * not hold under the active one.
+ */
+export async function findAnsweringGrant(
+  deps: Deps,
+  policy: PolicySet,
+  caller: Caller,
+  call: AskedCall,
+  ask: AskDecision,
+): Promise<Grant | undefined> {
+  const { context } = call;
+  const grants = await deps.grants.findAnswering({
+    tenantId: caller.tenantId,
+    agent: caller.principal,
+    workspace: context.workspace,
+    environment: context.environment,
+    sessionId: context.session_id,
+    runId: context.run_id,
+    actionHash: call.actionHash,
+  });
+  for (const grant of grants) {
+    const isCurrent = grant.policyRevision === policy.revision;
+    const holds = meetsTerms(grant, ask) && (isCurrent || holdsAfterDrift(deps, policy, grant, ask));
+    if (holds && isNoWorse(context, grant)) return grant;
+    if (!holds && !isCurrent) {
+      await deps.grants.voidDrifted(caller.tenantId, grant.grantId, policy.revision);
+    }
+  }
+  return undefined;
+}

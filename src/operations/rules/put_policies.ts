@@ -1,0 +1,33 @@
+import type { Caller } from '../../core/caller.ts';
+import type { Deps } from '../deps.ts';
+import { changeRules } from './change_rules.ts';
+import { type PoliciesInForce, toPoliciesInForce } from './get_policies.ts';
+import { policyInvalid } from './rules_fault.ts';
+
+export interface PutPoliciesInput {
+  /** The tenant's whole own set. */
+  text: string;
+  note: string | null;
+  expectedRevision: string | undefined;
+}
+
+/**
+ * Replaces the tenant's own policies and activates the set. A text that does not parse or validate changes nothing.
+ * @throws Fault `policy_invalid`, `stale_version`, `unauthenticated`, `unavailable`.
+ */
+export async function putPolicies(
+  deps: Deps,
+  caller: Caller,
+  { text, note, expectedRevision }: PutPoliciesInput,
+): Promise<PoliciesInForce> {
+  const split = await deps.compiler.splitText(text);
+  if (split.kind === 'refused') throw policyInvalid(split.problems);
+  const { policies } = split;
+  const changed = await changeRules(deps, caller, {
+    expectedRevision,
+    note,
+    apply: (rules) => ({ ...rules, policies }),
+    refuse: policyInvalid,
+  });
+  return toPoliciesInForce(changed);
+}

@@ -1,0 +1,203 @@
+import { and, asc, desc, eq, gt, inArray, isNull, ne, type SQL, sql } from 'drizzle-orm';
+import type { Grant, GrantQuery, GrantStore } from '../core/agent_ports.ts';
+import type { Approval } from '../core/approval.ts';
+import { editorsOf } from '../core/approval.ts';
+import { notFound } from '../core/common_faults.ts';
+import { computeGrantFingerprint } from '../core/grant.ts';
+import type { ApprovalChange, DecisionRecord } from '../core/ports.ts';
+import { grants } from './agent_schema.ts';
+import type { VoteJson } from './approval_rows.ts';
+import type { Database, Executor } from './database.ts';
+import { guarded } from './database_errors.ts';
+import { approvals } from './schema.ts';
+import { lockStandingKey } from './standing.ts';
+import { inTransaction } from './transaction.ts';
+
+const clock = sql`clock_timestamp()`;
+
+/** Votes of the grant's approval that count now: of a revoked key's nothing is left. */
+const countedVotes = sql<VoteJson[]>`(
+  select coalesce(json_agg(json_build_object('approver', v.approver, 'decision', v.decision, 'scope', v.scope,
+    'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'groups', v.groups)
+    order by v.at, v.approver), '[]')
+  from votes v
+  where v.tenant_id = approvals.tenant_id and v.approval_id = approvals.approval_id
+    and v.version >= approvals.votes_from_version and v.dropped_at is null)`;
+
+/** True of a grant that is neither revoked nor out of time. */
+const isInForce = and(isNull(grants.revokedAt), gt(grants.expiresAt, clock));
+
+/** The same of one that is not used up either. */
+const stands = and(isInForce, sql`(${grants.maxUses} is null or ${grants.uses} < ${grants.maxUses})`);
+
+function selectGrants(executor: Executor) {
+  return executor
+    .select({
+      row: grants,
+      votes: countedVotes,
+      resolved: { tool: approvals.resolvedTool, action: approvals.resolvedAction },
+    })
+    .from(grants)
+    .innerJoin(
+      approvals,
+      and(eq(approvals.tenantId, grants.tenantId), eq(approvals.approvalId, grants.approvalId)),
+    )
+    .$dynamic();
+}
+
+type Reading = Awaited<ReturnType<typeof selectGrants>>[number];
+
+function toGrant({ row, votes, resolved }: Reading): Grant {
+  const {
+    tenantId: _,
+    fingerprint: __,
+    policyRevisions: ___,
+    revokedAt: ____,
+    revokedBy: _____,
+    ...grant
+  } = row;
+  return { ...grant, resolved, votes: votes.map((vote) => ({ ...vote, at: new Date(vote.at) })) };
+}
+
+/** Fingerprints that a grant for this call could have. */
+function fingerprintsOf(query: GrantQuery): string[] {
+  return [
+    ...(query.runId === null ? [] : [computeGrantFingerprint(query, 'run')]),
+    ...(query.sessionId === null ? [] : [computeGrantFingerprint(query, 'session')]),
+    computeGrantFingerprint(query, 'window'),
+  ];
+}
+
+function isGrant(tenantId: string, grantId: string): SQL {
+  return and(eq(grants.tenantId, tenantId), eq(grants.grantId, grantId)) as SQL;
+}
+
+/** Writes the grant that an approval's votes make, in the transaction that completes it. */
+export async function insertGrant(
+  tx: Executor,
+  actor: { tenantId: string; principal: string },
+  approval: Approval,
+  change: Extract<ApprovalChange, { kind: 'grant' }>,
+): Promise<void> {
+  const { context } = approval;
+  const { scope, seconds, maxUses } = change.terms;
+  const now = sql`statement_timestamp()` as unknown as Date;
+  // An approval that drifted was written anew before this, so its row has the revision that holds.
+  const revision = sql<string>`(select a.policy_revision from approvals a
+    where a.tenant_id = ${actor.tenantId} and a.approval_id = ${approval.approvalId})`;
+  await tx.insert(grants).values({
+    tenantId: actor.tenantId,
+    grantId: change.grantId,
+    agent: approval.agent,
+    owner: approval.owner,
+    editors: editorsOf(approval),
+    fingerprint: change.fingerprint,
+    sessionId: context.session_id,
+    runId: context.run_id,
+    workspace: context.workspace,
+    environment: context.environment,
+    actionHash: approval.actionHash,
+    scope,
+    maxUses,
+    policyRevision: revision as unknown as string,
+    policyRevisions: sql`array[${revision}]` as unknown as string[],
+    toolFactsHash: approval.toolFactsHash,
+    sourceTrust: context.source_trust,
+    containsSensitiveData: context.contains_sensitive_data,
+    grantedBy: actor.principal,
+    approvalId: approval.approvalId,
+    createdAt: now,
+    expiresAt: sql`statement_timestamp() + make_interval(secs => ${seconds}::int)` as unknown as Date,
+  });
+}
+
+/** Ends the grants of approvals that no longer stand; part of the caller's transaction, under the approvals' locks. */
+export async function revokeGrantsOf(
+  tx: Executor,
+  tenantId: string,
+  approvalIds: string[],
+  revokedBy: string | null,
+): Promise<void> {
+  if (approvalIds.length === 0) return;
+  await tx
+    .update(grants)
+    .set({ revokedAt: clock as unknown as Date, revokedBy })
+    .where(
+      and(eq(grants.tenantId, tenantId), inArray(grants.approvalId, approvalIds), isNull(grants.revokedAt)),
+    );
+}
+
+/**
+ * Counts one use of the grant that a decision rests on, and the revision it was used under; false, and nothing is
+ * written, unless it stands and has a use left as this very statement sees it.
+ */
+export async function useGrant(tx: Executor, record: DecisionRecord & { grantId: string }): Promise<boolean> {
+  const { policyRevision } = record.decision;
+  const used = await tx
+    .update(grants)
+    .set({
+      uses: sql`${grants.uses} + 1`,
+      policyRevision,
+      policyRevisions: sql`array_append(array_remove(${grants.policyRevisions}, ${policyRevision}), ${policyRevision})`,
+    })
+    .where(and(isGrant(record.tenantId, record.grantId), eq(grants.agent, record.agent), stands))
+    .returning({ grantId: grants.grantId });
+  return used.length > 0;
+}
+
+/** Grants in the database; see the port. */
+export function createGrantStore(database: Database): GrantStore {
+  const { db } = database;
+  return {
+    findAnswering: (query) =>
+      guarded(async () => {
+        const found = await selectGrants(db)
+          .where(
+            and(
+              eq(grants.tenantId, query.tenantId),
+              inArray(grants.fingerprint, fingerprintsOf(query)),
+              eq(grants.agent, query.agent),
+              stands,
+            ),
+          )
+          .orderBy(asc(grants.grantId));
+        return found.map(toGrant);
+      }),
+    voidDrifted: (tenantId, grantId, activeRevision) =>
+      guarded(async () => {
+        await db
+          .update(grants)
+          .set({ revokedAt: clock as unknown as Date })
+          .where(
+            and(
+              isGrant(tenantId, grantId),
+              isNull(grants.revokedAt),
+              ne(grants.policyRevision, activeRevision),
+            ),
+          );
+      }),
+    list: (tenantId, agent) =>
+      guarded(async () => {
+        const found = await selectGrants(db)
+          .where(
+            and(
+              eq(grants.tenantId, tenantId),
+              agent === null ? undefined : eq(grants.agent, agent),
+              isInForce,
+            ),
+          )
+          .orderBy(desc(grants.grantId));
+        return found.map(toGrant);
+      }),
+    revoke: (writer, grantId) =>
+      inTransaction(database, async (tx) => {
+        await lockStandingKey(tx, writer.keyId);
+        const revoked = await tx
+          .update(grants)
+          .set({ revokedAt: clock as unknown as Date, revokedBy: writer.principal })
+          .where(and(isGrant(writer.tenantId, grantId), isNull(grants.revokedAt)))
+          .returning({ grantId: grants.grantId });
+        if (revoked.length === 0) throw notFound();
+      }),
+  };
+}
