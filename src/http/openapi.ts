@@ -12,7 +12,7 @@ const HEADER_SCHEMAS: Record<RouteHeader, z.ZodType> = {
   'if-match': z
     .string()
     .optional()
-    .meta({ description: 'the approval\'s `ETag`, one strong tag such as `"1"`' }),
+    .meta({ description: 'the `ETag` of what was read, one strong tag such as `"1"`' }),
   'idempotency-key': z.string().optional().meta({
     description: 'a key of your own, quoted or bare; the first answer under it is given again for 24 hours',
   }),
@@ -42,11 +42,23 @@ function problemResponses(route: AnyRoute): Record<string, object> {
   );
 }
 
-function requestOf(route: AnyRoute): Pick<ZodOpenApiOperationObject, 'requestParams' | 'requestBody'> {
+/** The names of a path's parameters, in order. */
+function parameterNames(path: string): string[] {
+  return [...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => name as string);
+}
+
+function pathParameters(route: AnyRoute): z.ZodObject | undefined {
+  const names = parameterNames(route.path);
+  if (names.length === 0) return undefined;
   const idKind = route.path.startsWith('/v1/keys') ? 'key' : 'approval';
-  const path = route.path.includes(':id')
-    ? z.object({ id: z.string().meta({ description: `the ${idKind}'s id` }) })
-    : undefined;
+  const describe = (name: string) => route.params?.[name] ?? `the ${idKind}'s id`;
+  return z.object(
+    Object.fromEntries(names.map((name) => [name, z.string().meta({ description: describe(name) })])),
+  );
+}
+
+function requestOf(route: AnyRoute): Pick<ZodOpenApiOperationObject, 'requestParams' | 'requestBody'> {
+  const path = pathParameters(route);
   const header =
     route.headers && z.object(Object.fromEntries(route.headers.map((name) => [name, HEADER_SCHEMAS[name]])));
   return {
@@ -127,7 +139,14 @@ const OPEN_PATHS: ZodOpenApiPathsObject = {
           description: 'it can',
           content: {
             'application/json': {
-              schema: z.strictObject({ status: z.literal('ready'), policy_revision: z.string(), checks }),
+              schema: z.strictObject({
+                status: z.literal('ready'),
+                policy_revision: z.string(),
+                policy_problem: z.string().nullable().meta({
+                  description: 'why the policy folder as it is now does not decide; the former rules do',
+                }),
+                checks,
+              }),
             },
           },
         },
@@ -170,7 +189,7 @@ const OPEN_PATHS: ZodOpenApiPathsObject = {
 export function buildOpenApiDocument() {
   const paths: ZodOpenApiPathsObject = { ...OPEN_PATHS };
   for (const route of ROUTES) {
-    const path = route.path.replaceAll(':id', '{id}');
+    const path = route.path.replaceAll(/:([a-z_]+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method]: operationOf(route) };
   }
   return createDocument({

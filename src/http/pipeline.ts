@@ -35,7 +35,11 @@ function assertRole(caller: Caller, route: AnyRoute): void {
 async function readBody(c: HonoContext, route: AnyRoute): Promise<{ raw: unknown; parsed: unknown }> {
   if (route.body === undefined) return { raw: undefined, parsed: undefined };
   const required = route.bodyOptional !== true;
-  const raw = await readJsonBody(c.req.raw, { ...BODY_LIMITS, required, incoming: c.env?.incoming });
+  const limits = {
+    ...BODY_LIMITS,
+    ...(route.bodyBytesMax !== undefined && { bytesMax: route.bodyBytesMax }),
+  };
+  const raw = await readJsonBody(c.req.raw, { ...limits, required, incoming: c.env?.incoming });
   // An absent body reads as `{}`; the json `null` is a body, and of the wrong type.
   return { raw, parsed: route.body.parse(raw === undefined ? {} : raw) };
 }
@@ -70,6 +74,7 @@ async function handle(c: HonoContext, route: AnyRoute, options: PipelineOptions,
     deps: options.deps,
     caller,
     id: c.req.param('id') ?? '',
+    params: c.req.param(),
     query: query as never,
     body: body.parsed as never,
     rawBody: body.raw,

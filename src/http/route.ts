@@ -3,7 +3,7 @@ import type { Caller, Role } from '../core/caller.ts';
 import type { FaultCode } from '../core/fault.ts';
 import type { Deps } from '../operations/deps.ts';
 
-export type Method = 'get' | 'post' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'delete';
 
 /** Request headers that a route reads, beside `Authorization` and those of the body. */
 export type RouteHeader = 'if-match' | 'idempotency-key' | 'prefer';
@@ -14,6 +14,8 @@ export interface RouteInput<Body, Query> {
   caller: Caller;
   /** The path's `:id`; `''` for a path without one. */
   id: string;
+  /** All of the path's parameters by name, decoded. */
+  params: Readonly<Record<string, string>>;
   query: Query;
   /** The checked body: read before the handler runs and, where attempts are counted, under the counter. */
   body: Body;
@@ -41,8 +43,10 @@ export interface Route<Body = unknown, Query = unknown> {
   summary: string;
   description?: string;
   method: Method;
-  /** As hono writes it, with `:id`. */
+  /** As hono writes it, with `:id` or other parameters. */
   path: string;
+  /** What the path's parameters are, by name, where it is not one approval's or key's `:id`. */
+  params?: Readonly<Record<string, string>>;
   /** Who may call; a caller needs one of them. */
   roles: readonly Role[] | 'any';
   /** How failed attempts on the approval `:id` are counted; absent for other routes. */
@@ -50,6 +54,8 @@ export interface Route<Body = unknown, Query = unknown> {
   body?: z.ZodType<Body>;
   /** Whether the body may be absent: then it is read as `{}`. */
   bodyOptional?: boolean;
+  /** How large the body may be, where not 256 KiB. */
+  bodyBytesMax?: number;
   query?: z.ZodType<Query>;
   headers?: readonly RouteHeader[];
   success: {

@@ -45,7 +45,7 @@ const answer = z
         version: z.int().min(1),
       })
       .nullable(),
-    grant_id: z.null(),
+    grant_id: idOf('grant').nullable().meta({ description: 'the grant that answered the ask' }),
     denial: denial.nullable(),
     dry_run: z.boolean(),
   })
@@ -69,7 +69,7 @@ function toWire(decided: AuthorizeAnswer): z.input<typeof answer> {
       action_hash: approval.actionHash,
       version: approval.version,
     },
-    grant_id: null,
+    grant_id: decided.grantId === null ? null : formatId('grant', decided.grantId),
     denial: decided.denial,
     dry_run: decided.dryRun,
   };

@@ -95,5 +95,6 @@ export const outcomeRoute = defineRoute({
         result_hash: body.result_hash ?? null,
         detail: body.detail ?? null,
       }),
+      caller,
     ),
 });

@@ -1,9 +1,10 @@
 import * as z from 'zod';
-import { Fault } from '../../core/fault.ts';
+import { Fault, type FaultIssue } from '../../core/fault.ts';
 import { approve } from '../../operations/approve.ts';
 import { cancel } from '../../operations/cancel.ts';
 import { edit } from '../../operations/edit.ts';
 import { reject } from '../../operations/reject.ts';
+import type { Widening } from '../../operations/widen.ts';
 import { parseIfMatch } from '../request_headers.ts';
 import { defineRoute } from '../route.ts';
 import { approvalOutput } from '../schemas/approval.ts';
@@ -41,20 +42,39 @@ const approveBody = z
   })
   .meta({ id: 'ApproveRequest' });
 
-/** Only `once` until grants exist: a wider yes would be kept by nobody. */
-function assertScopeOnce(body: z.output<typeof approveBody>): void {
-  const issues = (['scope', 'window_seconds', 'max_uses'] as const)
-    .filter((member) => body[member] !== undefined && body[member] !== 'once')
-    .map((member) => ({ pointer: `/${member}`, reason: 'an approval holds once' }));
-  if (issues.length === 0) return;
-  throw new Fault('invalid_request', 'an approval holds once. Leave `scope` out or send `once`', { issues });
+/** Whether `window_seconds` and `max_uses` stand with a window, and only there. */
+function findWindowIssues(body: z.output<typeof approveBody>): FaultIssue[] {
+  if (body.scope === 'allowlist') {
+    return [{ pointer: '/scope', reason: 'an allowlist is offered for commands asked for on a miss only' }];
+  }
+  const isWindow = body.scope === 'window';
+  return (['window_seconds', 'max_uses'] as const)
+    .filter((member) => (body[member] === undefined) === isWindow)
+    .map((member) => ({
+      pointer: `/${member}`,
+      reason: isWindow ? 'is required with the scope `window`' : 'goes with the scope `window` only',
+    }));
+}
+
+/** @throws Fault `invalid_request`. */
+function readWidening(body: z.output<typeof approveBody>): Widening {
+  const issues = findWindowIssues(body);
+  if (issues.length > 0 || body.scope === 'allowlist') {
+    throw new Fault('invalid_request', 'the scope cannot be had so. See `errors`', { issues });
+  }
+  return {
+    scope: body.scope ?? 'once',
+    windowSeconds: body.window_seconds ?? null,
+    maxUses: body.max_uses ?? null,
+  };
 }
 
 export const approveRoute = defineRoute({
   ...common,
   operationId: 'approveApproval',
   summary: 'Vote for exactly these bytes',
-  description: 'Once the approval was edited, `action_hash` or `If-Match` is needed.',
+  description:
+    'Once the approval was edited, `action_hash` or `If-Match` is needed. A `scope` but `once` makes a grant as well: later calls of the same action are then allowed by it.',
   path: '/v1/approvals/:id/approve',
   roles: ['approver'],
   body: approveBody,
@@ -67,16 +87,19 @@ export const approveRoute = defineRoute({
     'policy_changed',
     'self_approval_forbidden',
     'approver_not_eligible',
+    'scope_not_allowed',
     'signature_required',
   ],
   handle: async ({ deps, caller, id, body, header }) => {
-    assertScopeOnce(body);
+    const widening = readWidening(body);
     return approvalAnswer(
       await approve(deps, caller, id, {
         actionHash: body.action_hash,
         reason: body.reason,
         ifMatch: parseIfMatch(header('if-match')),
+        widening,
       }),
+      caller,
     );
   },
 });
@@ -93,6 +116,7 @@ export const rejectRoute = defineRoute({
   handle: async ({ deps, caller, id, body, header }) =>
     approvalAnswer(
       await reject(deps, caller, id, { reason: body.reason, ifMatch: parseIfMatch(header('if-match')) }),
+      caller,
     ),
 });
 
@@ -117,6 +141,7 @@ export const editRoute = defineRoute({
         reason: body.reason,
         ifMatch: parseIfMatch(header('if-match')),
       }),
+      caller,
     ),
 });
 
@@ -132,5 +157,6 @@ export const cancelRoute = defineRoute({
   handle: async ({ deps, caller, id, body, header }) =>
     approvalAnswer(
       await cancel(deps, caller, id, { reason: body.reason, ifMatch: parseIfMatch(header('if-match')) }),
+      caller,
     ),
 });

@@ -1,11 +1,27 @@
 import type { AnyRoute } from '../route.ts';
+import {
+  freezeAgentRoute,
+  getSessionRoute,
+  putSessionRoute,
+  resumeAgentRoute,
+  resumeSessionRoute,
+  unfreezeAgentRoute,
+} from './agents.ts';
 import { authorizeRoute } from './authorize.ts';
 import { consumeRoute, outcomeRoute } from './consume_approvals.ts';
 import { approveRoute, cancelRoute, editRoute, rejectRoute } from './decide_approvals.ts';
+import { liftDenialRoute, listDenialsRoute } from './denials.ts';
+import { listGrantsRoute, revokeGrantRoute } from './grants.ts';
 import { createKeyRoute, listKeysRoute, revokeKeyRoute } from './keys.ts';
 import { meRoute } from './me.ts';
+import { activateRevisionRoute, getPoliciesRoute, listRevisionsRoute, putPoliciesRoute } from './policies.ts';
+import { explainRoute, simulatePoliciesRoute, validatePoliciesRoute } from './policy_trials.ts';
+import { getPrincipalRoute, putPrincipalRoute } from './principals.ts';
 import { getApprovalRoute, listApprovalsRoute } from './read_approvals.ts';
+import { getSettingsRoute, putSettingsRoute } from './settings.ts';
 import { createTenantRoute } from './tenants.ts';
+import { getToolPermissionsRoute, putToolPermissionsRoute } from './tool_permissions.ts';
+import { deleteToolRoute, listToolsRoute, putToolRoute } from './tools.ts';
 
 /** Every endpoint behind a credential. The app, the OpenAPI document and the refusal tests read this list. */
 export const ROUTES: readonly AnyRoute[] = [
@@ -19,8 +35,34 @@ export const ROUTES: readonly AnyRoute[] = [
   consumeRoute,
   outcomeRoute,
   meRoute,
+  listGrantsRoute,
+  revokeGrantRoute,
   createKeyRoute,
   listKeysRoute,
   revokeKeyRoute,
   createTenantRoute,
+  getPoliciesRoute,
+  putPoliciesRoute,
+  validatePoliciesRoute,
+  simulatePoliciesRoute,
+  explainRoute,
+  listRevisionsRoute,
+  activateRevisionRoute,
+  listToolsRoute,
+  putToolRoute,
+  deleteToolRoute,
+  getToolPermissionsRoute,
+  putToolPermissionsRoute,
+  getPrincipalRoute,
+  putPrincipalRoute,
+  getSettingsRoute,
+  putSettingsRoute,
+  freezeAgentRoute,
+  unfreezeAgentRoute,
+  resumeAgentRoute,
+  getSessionRoute,
+  putSessionRoute,
+  resumeSessionRoute,
+  listDenialsRoute,
+  liftDenialRoute,
 ];

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { ROLES } from '../../core/caller.ts';
-import { GROUP_NAME } from '../../core/identifiers.ts';
 import { formatId } from '../../core/ids.ts';
 import type { KeyRecord } from '../../core/ports.ts';
 import { createKey } from '../../operations/create_key.ts';
@@ -16,21 +15,20 @@ import {
   sentInstant,
   sourceTrust,
 } from '../schemas/common.ts';
+import { groupNames } from '../schemas/principal.ts';
 
 const PLACES_MAX = 100;
-const GROUPS_MAX = 50;
 const TEXT_MAX = 256;
 const PATH_MAX = 1024;
 
 const role = z.enum(ROLES);
-const groupName = z.string().regex(GROUP_NAME, 'must be 1 to 64 of `A-Z a-z 0-9 . _ @ : -`');
 const places = z.array(plainText(TEXT_MAX)).min(1).max(PLACES_MAX);
 
 const createBody = z
   .strictObject({
     principal: principalName,
     roles: z.array(role).min(1).max(ROLES.length),
-    groups: z.array(groupName).max(GROUPS_MAX).optional(),
+    groups: groupNames.optional(),
     owner: principalName.nullish(),
     expires_at: sentInstant.nullish(),
     source_trust_ceiling: sourceTrust.optional(),

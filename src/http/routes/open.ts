@@ -11,6 +11,8 @@ export interface Readiness {
   /** Each check by name; ready when all are `ok`, else what is wrong. */
   checks: Record<string, string>;
   policyRevision: string;
+  /** Why the policy folder as it is now does not decide; null when it does. The service is ready all the same. */
+  policyProblem: string | null;
 }
 
 export interface OpenRouteOptions {
@@ -37,11 +39,12 @@ function livez(c: HonoContext): Response {
 }
 
 async function readyz(c: HonoContext, readiness: () => Promise<Readiness>): Promise<Response> {
-  const { checks, policyRevision } = await readiness();
+  const { checks, policyRevision, policyProblem } = await readiness();
   const ready = Object.values(checks).every((check) => check === 'ok');
-  if (ready) return c.json({ status: 'ready', policy_revision: policyRevision, checks });
+  const state = { policy_revision: policyRevision, policy_problem: policyProblem, checks };
+  if (ready) return c.json({ status: 'ready', ...state });
   const problem = buildProblem(unavailable(undefined), { requestId: newRequestId() });
-  const body = JSON.stringify({ ...problem.body, checks, policy_revision: policyRevision });
+  const body = JSON.stringify({ ...problem.body, ...state });
   return new Response(body, { status: problem.status, headers: problem.headers });
 }
 

@@ -69,7 +69,7 @@ export const listApprovalsRoute = defineRoute({
     });
     return {
       body: {
-        items: page.items.map(toWireApproval),
+        items: page.items.map((item) => toWireApproval(item, caller)),
         next_cursor: page.next === null ? null : formatId('approval', page.next),
       },
     };
@@ -103,8 +103,8 @@ export const getApprovalRoute = defineRoute({
   problems: [],
   handle: async ({ deps, caller, id, query, header, signal }) => {
     const seconds = waitSeconds(query.wait, header('prefer'));
-    if (seconds === 0) return approvalAnswer(await getApproval(deps, caller, id));
+    if (seconds === 0) return approvalAnswer(await getApproval(deps, caller, id), caller);
     const wait = { waitSeconds: seconds, knownVersion: query.version, signal: signal() };
-    return approvalAnswer(await waitForApproval(deps, caller, id, wait));
+    return approvalAnswer(await waitForApproval(deps, caller, id, wait), caller);
   },
 });

@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import type { Approval } from '../../core/approval.ts';
+import type { Caller } from '../../core/caller.ts';
+import { offeredScopes } from '../../core/grant.ts';
 import { formatId } from '../../core/ids.ts';
-import { parseToolCall } from '../../core/parse_tool_call.ts';
+import { SCOPES } from '../../core/policy.ts';
+import { showActions } from '../../core/secret_values.ts';
 import { idOf, instant, sha256 } from './common.ts';
 import { contextOutput, toolCallOutput } from './tool_call.ts';
 
@@ -21,7 +24,7 @@ export const resolved = z
 
 export const policyIds = z.array(z.string());
 
-const scope = z.enum(['once', 'run', 'session', 'window']);
+const scope = z.enum(SCOPES);
 
 const outcome = z
   .strictObject({
@@ -99,8 +102,9 @@ export const approvalOutput = z
   })
   .meta({ id: 'Approval' });
 
-/** An approval in wire form. */
-export function toWireApproval(approval: Approval): z.input<typeof approvalOutput> {
+/** An approval in wire form, as its reader may see it. */
+export function toWireApproval(approval: Approval, reader: Caller): z.input<typeof approvalOutput> {
+  const actions = showActions(approval, reader.principal);
   const iso = (date: Date | null) => date?.toISOString() ?? null;
   return {
     approval_id: formatId('approval', approval.approvalId),
@@ -109,12 +113,12 @@ export function toWireApproval(approval: Approval): z.input<typeof approvalOutpu
     agent: approval.agent,
     owner: approval.owner,
     context: approval.context,
-    original_tool_call: parseToolCall(approval.originalAction),
+    original_tool_call: actions.original,
     original_action_hash: approval.originalActionHash,
-    tool_call: parseToolCall(approval.canonicalAction),
+    tool_call: actions.current,
     action_hash: approval.actionHash,
-    canonical_action: approval.canonicalAction,
-    masked: [],
+    canonical_action: actions.canonicalAction,
+    masked: actions.masked,
     resolved: approval.resolved,
     edited: approval.edits.length > 0,
     edits: approval.edits,
@@ -122,7 +126,7 @@ export function toWireApproval(approval: Approval): z.input<typeof approvalOutpu
     determining_policies: approval.determiningPolicies,
     policy_revision: approval.policyRevision,
     requirements: approval.requirements,
-    scopes: ['once'],
+    scopes: offeredScopes(approval.maxScope, approval.context),
     votes: approval.votes.map(({ approver, decision, scope, reason, at }) => ({
       approver,
       decision,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { ToolCall } from '../../core/action.ts';
+import { TIERS, type ToolCall } from '../../core/action.ts';
 import { normalizeIdentifier, RAW_IDENTIFIER_MAX } from '../../core/identifiers.ts';
-import { jsonObject, plainText, sourceTrust } from './common.ts';
+import { instant, jsonObject, plainText, sourceTrust } from './common.ts';
 
 const RESOURCE_MAX = 4096;
 
@@ -44,7 +44,7 @@ export const toolCallOutput = z
   })
   .meta({ id: 'ToolCall', description: 'the frozen action: exactly the members that are hashed' });
 
-const tier = z.enum(['ask', 'auto', 'full']);
+export const tier = z.enum(TIERS);
 const CONTEXT_TEXT_MAX = 256;
 const JUSTIFICATION_MAX = 2000;
 
@@ -75,7 +75,9 @@ export const contextOutput = z
     run_id: z.string().nullable(),
     parent_run_id: z.string().nullable(),
     unattended: z.boolean(),
-    tier: tier.nullable(),
+    tier,
+    workspace_root: z.string().nullable(),
     justification: z.string().nullable(),
+    now: instant,
   })
   .meta({ id: 'Context', description: 'the circumstances as used in the decision' });
