@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { v7 as newUuid } from 'uuid';
 import { ROLES, type Role } from '../core/caller.ts';
 import { Fault } from '../core/fault.ts';
@@ -6,16 +5,12 @@ import { GROUP_NAME, parsePrincipal } from '../core/identifiers.ts';
 import { OperatorError } from '../core/operator_error.ts';
 import type { NewKey } from '../core/ports.ts';
 import { createKey } from '../operations/create_key.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
-import { isPrepared } from '../storage/embedded/embedded_postgres.ts';
 import { createKey as storeKey } from '../storage/keys.ts';
-import { readReadiness } from '../storage/readiness.ts';
-import { findActiveRevision } from '../storage/tenants.ts';
-import { type Config, loadConfig } from './config.ts';
-import { oneLine } from './config_values.ts';
-import { findRunningDatabase, provideDatabase } from './database_location.ts';
+import { readArguments } from './arguments.ts';
+import { loadConfig } from './config.ts';
 import { DEFAULT_TENANT } from './first_keys.ts';
 import { newSecret } from './secrets.ts';
+import { assertTenant, withDatabase } from './with_database.ts';
 
 export const KEYS_USAGE =
   'aegis keys create --principal NAME --role ROLE [--role …] [--group GROUP …] [--owner NAME] [--tenant ID]';
@@ -39,28 +34,16 @@ function parsePrincipalArgument(text: string | undefined, option: string): strin
   );
 }
 
-/** @throws OperatorError for an option that is unknown or has no value. */
-function parseOptions(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        principal: { type: 'string' },
-        role: { type: 'string', multiple: true },
-        group: { type: 'string', multiple: true },
-        owner: { type: 'string' },
-        tenant: { type: 'string' },
-      },
-    }).values;
-  } catch (error) {
-    // node's own message goes on with advice for scripts; its first sentence names the option.
-    const [what = ''] = error instanceof Error ? error.message.split('. ') : [];
-    throw new OperatorError(`${oneLine(what.replaceAll("'", '`'))}. Usage: ${KEYS_USAGE}`, error);
-  }
-}
+const OPTIONS = {
+  principal: { type: 'string' },
+  role: { type: 'string', multiple: true },
+  group: { type: 'string', multiple: true },
+  owner: { type: 'string' },
+  tenant: { type: 'string' },
+} as const;
 
 function parseKeyArguments(args: string[]): KeyArguments {
-  const values = parseOptions(args);
+  const { values } = readArguments(args, OPTIONS, KEYS_USAGE);
   const roles = values.role ?? [];
   const unknown = roles.find((role) => !GRANTED_ROLES.includes(role));
   if (roles.length === 0 || unknown !== undefined) {
@@ -78,51 +61,6 @@ function parseKeyArguments(args: string[]): KeyArguments {
     owner: values.owner === undefined ? undefined : parsePrincipalArgument(values.owner, 'owner'),
     tenantId: values.tenant ?? DEFAULT_TENANT,
   };
-}
-
-const NEVER_STARTED =
-  'Start it once with `aegis serve`, or set AEGIS_DATA_DIR or DATABASE_URL as it has them';
-
-/** Opens a database for `work`; undefined when it does not answer or was never migrated. */
-async function workOn<T>(url: string, work: (database: Database) => Promise<T>): Promise<T | undefined> {
-  const database = openDatabase({ url, poolMax: 1 });
-  try {
-    const readiness = await readReadiness(database, DEFAULT_TENANT);
-    return readiness.database ? await work(database) : undefined;
-  } finally {
-    await database.close();
-  }
-}
-
-/** Runs `work` on the database of the running service, or else on the embedded one, started for it. */
-async function withDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
-  const { dataDir, databaseUrl } = config;
-  const running = databaseUrl ?? findRunningDatabase(dataDir);
-  const done = running === undefined ? undefined : await workOn(running, work);
-  if (done !== undefined) return done;
-  if (databaseUrl !== undefined) {
-    throw new OperatorError(
-      'the database of DATABASE_URL cannot be reached, or was never migrated. Start it, and the service once',
-    );
-  }
-  if (!(await isPrepared(dataDir))) {
-    throw new OperatorError(`no service has kept its data in \`${oneLine(dataDir)}\`. ${NEVER_STARTED}`);
-  }
-  const opened = await provideDatabase(config, () => undefined);
-  try {
-    const made = await workOn(opened.url, work);
-    if (made !== undefined) return made;
-    throw new OperatorError(`the database in \`${oneLine(dataDir)}\` was never migrated. ${NEVER_STARTED}`);
-  } finally {
-    await opened.close();
-  }
-}
-
-async function assertTenant(database: Database, tenantId: string): Promise<void> {
-  if ((await findActiveRevision(database, tenantId)) !== undefined) return;
-  throw new OperatorError(
-    `there is no tenant \`${oneLine(tenantId)}\`. Make it with \`POST /v1/tenants\`, or leave \`--tenant\` out`,
-  );
 }
 
 /** `aegis keys create`: makes a key and prints its token, alone on stdout. @throws OperatorError, ConfigError. */

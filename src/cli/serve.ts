@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isatty } from 'node:tty';
 import { destination, pino } from 'pino';
 import { OperatorError } from '../core/operator_error.ts';
 import { describeFirstKeys } from './announce_keys.ts';
@@ -7,6 +8,7 @@ import { loadConfig } from './config.ts';
 import { FIRST_KEYS_FILE } from './first_keys.ts';
 import { type Service, startService } from './service.ts';
 
+const STDOUT = 1;
 const FORCED_EXIT_MS = 15_000;
 
 function announceKeys({ url, firstKeys }: Service, dataDir: string): void {
@@ -18,8 +20,11 @@ function announceKeys({ url, firstKeys }: Service, dataDir: string): void {
   if (existsSync(path)) console.log(`first keys, made at an earlier start: ${path}`);
 }
 
-/** Stops the service once, at the first signal; a second one is for who cannot wait. */
-function stopOnSignal(service: Service): void {
+/**
+ * Stops the service once, at the first signal; a second one is for who cannot wait. SIGHUP reads the policy folder
+ * again, unless it comes because the terminal that the service was started in has gone.
+ */
+function obeySignals(service: Service): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(1);
@@ -29,6 +34,11 @@ function stopOnSignal(service: Service): void {
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  const hadTerminal = isatty(STDOUT);
+  process.on('SIGHUP', () => {
+    if (hadTerminal && !isatty(STDOUT)) stop();
+    else void service.reloadPolicies();
+  });
 }
 
 /** `aegis serve`: runs until a signal. @throws ConfigError, OperatorError and what startService throws. */
@@ -41,7 +51,7 @@ export async function serve(): Promise<void> {
     );
   }
   const service = await startService({ config, log });
-  stopOnSignal(service);
+  obeySignals(service);
   announceKeys(service, config.dataDir);
   console.log(`Aegis is ready at ${service.url} (API page: ${service.url}/docs)`);
 }

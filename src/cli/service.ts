@@ -2,19 +2,19 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { v7 as newUuid } from 'uuid';
-import type { PolicySet } from '../core/policy.ts';
 import { createApp } from '../http/app.ts';
 import { createMetrics } from '../http/metrics.ts';
 import type { Readiness } from '../http/routes/open.ts';
 import { type ServeOptions, serveApp } from '../http/server.ts';
 import type { Deps } from '../operations/deps.ts';
-import { loadPolicySet } from '../policy/load.ts';
+import { createPolicySource } from '../operations/policy_source.ts';
+import { followActivations } from '../operations/rules/follow_activations.ts';
+import { createPolicyCompiler } from '../policy/compiler.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { migrateDatabase } from '../storage/migrate.ts';
 import { readReadiness } from '../storage/readiness.ts';
 import { createSignalHub, type SignalHub } from '../storage/signals.ts';
 import { createStore } from '../storage/store.ts';
-import { activateRevision, ensureTenant } from '../storage/tenants.ts';
 import { createThrottle } from '../storage/throttle.ts';
 import type { Config } from './config.ts';
 import { type OpenedDatabase, provideDatabase } from './database_location.ts';
@@ -22,11 +22,15 @@ import { explainDatabaseTrouble } from './database_trouble.ts';
 import { DEFAULT_TENANT, type FirstTokens, makeBootstrapKey, makeFirstKeys } from './first_keys.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { findPackageRoot } from './package_root.ts';
+import { type PolicyFolder, startPolicyFolder } from './policy_folder.ts';
 import { newSecret } from './secrets.ts';
 import type { ServiceLog } from './service_log.ts';
 
 /** Connections to the database, beside the one that listens. */
 export const POOL_MAX = 10;
+
+/** The built file of the thread that compiles policies. */
+const COMPILE_WORKER = 'dist/compile_worker.js';
 
 export interface ServiceOptions {
   config: Config;
@@ -41,6 +45,8 @@ export interface Service {
   url: string;
   /** The keys made at the first start, and the file that holds them. */
   firstKeys: { tokens: FirstTokens; path: string } | undefined;
+  /** Reads the policy folder again and puts it in force. What is wrong with it is logged, and told by `/readyz`. */
+  reloadPolicies(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -66,21 +72,37 @@ function newestMigration(folder: string): number {
   return Math.max(...journal.entries.map((entry) => entry.when));
 }
 
+/** Whether the set that decides for the first tenant is ready here. */
+async function checkPolicy(policy: Deps['policy'], activeRevision: string | null): Promise<string> {
+  if (activeRevision === null) return 'not known without the database';
+  try {
+    await policy.load(DEFAULT_TENANT, activeRevision);
+    return 'ok';
+  } catch {
+    return 'the active revision cannot be loaded here. The log says why';
+  }
+}
+
 /** Tells whether this process can decide, and what stands in the way. */
-function createReadiness(database: Database, policy: PolicySet, migrationsFolder: string) {
+function createReadiness(
+  database: Database,
+  policy: Deps['policy'],
+  folder: PolicyFolder,
+  migrationsFolder: string,
+): () => Promise<Readiness> {
   const expected = newestMigration(migrationsFolder);
-  return async (): Promise<Readiness> => {
+  let knownRevision = '';
+  return async () => {
     const storage = await readReadiness(database, DEFAULT_TENANT);
+    knownRevision = storage.activeRevision ?? knownRevision;
     const isMigrated = storage.migratedTo !== null && storage.migratedTo >= expected;
     return {
-      policyRevision: policy.revision,
+      policyRevision: knownRevision,
+      policyProblem: await folder.problem(),
       checks: {
         database: storage.database ? 'ok' : 'not reachable',
         migrations: isMigrated ? 'ok' : 'not applied or not known',
-        policy:
-          storage.activeRevision === policy.revision
-            ? 'ok'
-            : 'the active revision is not the one loaded here. Restart with the same policies as the other replicas',
+        policy: await checkPolicy(policy, storage.activeRevision),
       },
     };
   };
@@ -89,13 +111,15 @@ function createReadiness(database: Database, policy: PolicySet, migrationsFolder
 function createDeps(
   config: Config,
   database: Database,
-  policy: PolicySet,
+  compiler: Deps['compiler'],
   signals: SignalHub,
   metrics: Deps['metrics'],
 ): Deps {
+  const store = createStore(database, signals);
   return {
-    ...createStore(database, signals),
-    policy: { current: () => policy },
+    ...store,
+    compiler,
+    policy: createPolicySource(store.revisions, compiler),
     signals,
     metrics,
     throttle: createThrottle(database, {
@@ -112,6 +136,7 @@ function createDeps(
       askLimitPerHour: config.askLimitPerHour,
       attemptLimit: config.approvalAttemptLimit,
       policyDrift: config.policyDrift,
+      denialSeconds: config.denialSeconds,
     },
   };
 }
@@ -132,11 +157,10 @@ async function makeKeys(
   return undefined;
 }
 
-/** Opens the database, migrated, with the tenant and the active revision that this start stands for. */
+/** Opens the database, migrated. */
 async function prepareDatabase(
   options: ServiceOptions,
   location: OpenedDatabase,
-  revision: string,
   migrationsFolder: string,
   teardown: Teardown,
 ): Promise<Database> {
@@ -148,35 +172,59 @@ async function prepareDatabase(
     onStatement: options.onStatement,
   });
   teardown.add(database.close);
-  await ensureTenant(database, DEFAULT_TENANT, revision);
-  await activateRevision(database, revision);
   return database;
+}
+
+/** Makes the rules ready: those of the policy folder and of the database, and what others activate from now on. */
+async function startRules(
+  { config, log }: ServiceOptions,
+  database: Database,
+  deps: Deps,
+  teardown: Teardown,
+): Promise<PolicyFolder> {
+  const directory = resolve(config.policyDir);
+  const folder = await startPolicyFolder({ deps, database, directory, log });
+  teardown.add(() => folder.close());
+  const following = new AbortController();
+  const followed = followActivations(
+    deps,
+    (error) => log.warn({ err: error }, 'the rules that others activated could not be loaded ahead'),
+    following.signal,
+  );
+  teardown.add(async () => {
+    following.abort();
+    await followed;
+  });
+  return folder;
 }
 
 async function startParts(options: ServiceOptions, teardown: Teardown): Promise<Omit<Service, 'close'>> {
   const { config, log } = options;
   const root = findPackageRoot();
   const migrationsFolder = join(root, 'drizzle');
-  const policy = await loadPolicySet(resolve(config.policyDir));
   const location = await provideDatabase(config, (line) => log.info({}, line));
   teardown.add(location.close);
   const database = await explainDatabaseTrouble(() =>
-    prepareDatabase(options, location, policy.revision, migrationsFolder, teardown),
+    prepareDatabase(options, location, migrationsFolder, teardown),
   );
   const signals = createSignalHub(database, location.directUrl);
   teardown.add(signals.close);
   teardown.add(startHousekeeping(database, log));
+  const compiler = createPolicyCompiler({ workerPath: join(root, COMPILE_WORKER) });
+  teardown.add(compiler.close);
+  const metrics = createMetrics();
+  const deps = createDeps(config, database, compiler, signals, metrics);
+  const folder = await startRules(options, database, deps, teardown);
   const stopping = new AbortController();
   // Each open wait listens, and takes its listener away again: many are no leak to warn of.
   setMaxListeners(0, stopping.signal);
-  const metrics = createMetrics();
   const app = createApp({
-    deps: createDeps(config, database, policy, signals, metrics),
+    deps,
     trustedProxies: config.trustedProxies,
     stopping: stopping.signal,
     log,
     onAnswer: metrics.onAnswer,
-    readiness: createReadiness(database, policy, migrationsFolder),
+    readiness: createReadiness(database, deps.policy, folder, migrationsFolder),
     metricsText: metrics.text,
     metricsToken: config.metricsToken,
   });
@@ -186,7 +234,7 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
   teardown.add(async () => stopping.abort());
   // Last: keys made by a start that then fails, for instance because the port is taken, would never be shown.
   const firstKeys = await makeKeys(options, database, signals);
-  return { url: server.url, firstKeys };
+  return { url: server.url, firstKeys, reloadPolicies: () => folder.reload() };
 }
 
 /**
