@@ -114,7 +114,7 @@ describe.each(BODY_ROUTES.map((route) => ({ name: route.operationId, route })))(
 
   it('refuses a body over the limit, announced or chunked', async () => {
     const before = await digestTables(world);
-    for (const size of [256 * KIB + 1, 10 * KIB * KIB]) {
+    for (const size of [(route.bodyBytesMax ?? 256 * KIB) + 1, 10 * KIB * KIB]) {
       const rawBody = `{"reason":"${'a'.repeat(size)}"}`;
       const announced = await callRoute(world, route, { options: { rawBody } });
       expect(expectProblem(seen(announced), `${size} bytes`)).toBe('body_too_large');
@@ -162,11 +162,16 @@ describe.each(BODY_ROUTES.map((route) => ({ name: route.operationId, route })))(
 });
 
 function nowhere(path: string): string {
-  return path.replace(':id', 'apr_00000000-0000-7000-8000-000000000000');
+  return path.replaceAll(/:[a-z_]+/g, 'apr_00000000-0000-7000-8000-000000000000');
 }
 
+/** Routes that change something and are told all by their path. */
+const BODILESS = ['freezeAgent', 'unfreezeAgent', 'resumeAgent', 'resumeSession', 'activateRevision'];
+
 it('every route that can take a body is one of the routes of this battery', () => {
-  const names = ROUTES.filter(({ method }) => method === 'post').map(({ operationId }) => operationId);
+  const names = ROUTES.filter(({ method }) => method === 'post' || method === 'put')
+    .map(({ operationId }) => operationId)
+    .filter((name) => !BODILESS.includes(name));
   expect(BODY_ROUTES.map(({ operationId }) => operationId)).toEqual(names);
 });
 

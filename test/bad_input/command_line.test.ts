@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -131,7 +131,16 @@ describe('aegis serve says in one line what is wrong, and ends', () => {
   });
 });
 
-describe('a policy folder', () => {
+describe('a policy folder, at the first start', () => {
+  // Later the rules that decided before go on deciding.
+  let empty: TestDatabase;
+  beforeAll(async () => {
+    empty = await createTestDatabase();
+  });
+  afterAll(() => empty.drop());
+
+  const serve = (path: string): Promise<Ended> =>
+    aegis(['serve'], { AEGIS_POLICY_DIR: path, DATABASE_URL: empty.url });
   const folderWith = (name: string, files: Record<string, string>): string => {
     const path = join(folder.path, name);
     mkdirSync(join(path, 'tools'), { recursive: true });
@@ -143,41 +152,42 @@ describe('a policy folder', () => {
     const file = join(folder.path, 'policies.cedar');
     writeFileSync(file, '');
     for (const path of [join(folder.path, 'nowhere'), file, folderWith('empty', {})]) {
-      const line = expectOneLine(await aegis(['serve'], { AEGIS_POLICY_DIR: path }));
+      const line = expectOneLine(await serve(path));
       expect(line).toContain(path);
       expect(line).toMatch(/AEGIS_POLICY_DIR|Correct the path/);
     }
   });
 
-  it('with a broken policy is refused with file and line', async () => {
-    const broken: Record<string, string> = {
-      'a syntax error': '@id("a")\n@reason("x")\npermit (principal, action, resource) when { 1 + };\n',
-      'no id': '\n\npermit (principal, action, resource);\n',
-      'a misspelt attribute':
-        '\n@id("a")\n@reason("x")\npermit (principal, action, resource) when { context.tol.registered };\n',
-      'no end': '@id("a") permit (principal, action, resource) when { true\n',
-      'no cedar at all': 'hello\n',
-    };
-    for (const [what, text] of Object.entries(broken)) {
-      const path = folderWith(what.replaceAll(' ', '_'), { 'main.cedar': text });
-      const { code, stdout, stderr } = await aegis(['serve'], { AEGIS_POLICY_DIR: path });
-      expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
-      expect(stderr, what).toMatch(/^main\.cedar:\d+/);
-      expect(stderr, what).not.toMatch(/^\s+at /m);
-    }
+  it.each<[what: string, text: string]>([
+    ['a syntax error', '@id("a")\n@reason("x")\npermit (principal, action, resource) when { 1 + };\n'],
+    ['no id', '\n\npermit (principal, action, resource);\n'],
+    [
+      'a misspelt attribute',
+      '\n@id("a")\n@reason("x")\npermit (principal, action, resource) when { context.tol.registered };\n',
+    ],
+    ['no end', '@id("a") permit (principal, action, resource) when { true\n'],
+    ['no cedar at all', 'hello\n'],
+  ])('with %s is refused with file and line', async (what, text) => {
+    const { code, stdout, stderr } = await serve(
+      folderWith(what.replaceAll(' ', '_'), { 'main.cedar': text }),
+    );
+    expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^main\.cedar:\d+/);
+    expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('with a broken tool file is refused with its name', async () => {
-    const path = join(folder.path, 'tools_broken');
-    cpSync(join(ROOT, 'policies'), path, { recursive: true });
-    for (const text of ['{', '{"tool":"a","tool":"b"}', '[]', '{"tool":"x"}', '']) {
+  it.each(['{', '{"tool":"a","tool":"b"}', '[]', '{"tool":"x"}', ''])(
+    'with %j for a tool file is refused with its name',
+    async (text) => {
+      const path = join(folder.path, 'tools_broken');
+      cpSync(join(ROOT, 'policies'), path, { recursive: true });
       writeFileSync(join(path, 'tools', 'broken.json'), text);
-      const { code, stdout, stderr } = await aegis(['serve'], { AEGIS_POLICY_DIR: path });
+      const { code, stdout, stderr } = await serve(path);
       expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' });
-      expect(stderr, text).toMatch(/^tools\/broken\.json: /);
-      expect(stderr, text).not.toMatch(/^\s+at /m);
-    }
-  });
+      expect(stderr).toMatch(/^tools\/broken\.json: /);
+      expect(stderr).not.toMatch(/^\s+at /m);
+    },
+  );
 });
 
 describe('aegis', () => {
@@ -191,7 +201,80 @@ describe('aegis', () => {
   it('help is on stdout', async () => {
     const { code, stdout, stderr } = await aegis(['help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('aegis keys create');
+    for (const command of ['keys create', 'policy validate', 'policy fmt', 'tools import']) {
+      expect(stdout).toContain(`aegis ${command}`);
+    }
+  });
+});
+
+describe('aegis policy and aegis tools', () => {
+  const nowhere = () => ({ AEGIS_POLICY_DIR: join(folder.path, 'nowhere'), DATABASE_URL: '' });
+
+  it.each<[args: string[], line: RegExp]>([
+    [['policy', 'vaildate'], /^unknown command `aegis policy vaildate`\. Did you mean `validate`\?$/],
+    [['policy', '\u001b[2J'], /^unknown command .* Run `aegis policy help` for those there are$/],
+    [['policy', 'validate', '--colour'], /^Unknown option `--colour`\. Usage: aegis policy validate /],
+    [['policy', 'validate'], /ENOENT.*nowhere.*Correct the path/],
+    [['policy', 'explain', '--request', '/dev/null'], /^`\/dev\/null`: text is not strict json/],
+    [['policy', 'simulate'], /ENOENT.*nowhere/],
+    [['tools', 'export'], /^unknown command `aegis tools export`/],
+    [['tools', 'import'], /^Usage: aegis tools import /],
+    [['tools', 'import', '/dev/null'], /^`\/dev\/null`: text is not strict json/],
+  ])('%j is refused in one line, with 2', async (args, line) => {
+    const { code, stdout, stderr } = await aegis(args, nowhere());
+    expect({ code, stdout }, stderr).toEqual({ code: 2, stdout: '' });
+    expect(stderr.trimEnd().split('\n'), stderr).toHaveLength(1);
+    expect(stderr.trimEnd()).toMatch(line);
+  });
+
+  it('ends with 0 for a set that is fine, with 1 for one that is not, and writes no colours into a pipe', async () => {
+    const fine = await aegis(['policy', 'validate', 'policies'], { DATABASE_URL: '' });
+    expect(fine).toMatchObject({ code: 0, stderr: '' });
+    expect(fine.stdout).toMatch(/^valid: policies has /);
+    const broken = join(folder.path, 'for_validate');
+    mkdirSync(broken);
+    writeFileSync(join(broken, 'a.cedar'), 'permit (principal, action, resource);\n');
+    const refused = await aegis(['policy', 'validate'], { AEGIS_POLICY_DIR: broken, DATABASE_URL: '' });
+    expect(refused).toMatchObject({ code: 1, stderr: '' });
+    expect(refused.stdout).toMatch(/a\.cedar:1:1: .*\n {4}permit .*\n {4}\^\n.*\n1 problem\n$/);
+  });
+
+  it('reads a request from the standard input', async () => {
+    const call = {
+      tool: 'stripe',
+      action: 'refund',
+      mutates_state: true,
+      parameters: { amount: 1, currency: 'usd' },
+    };
+    const { stdout, status } = spawnSync(
+      process.execPath,
+      [join(ROOT, 'dist/aegis.js'), 'policy', 'explain', 'policies', '--request', '-'],
+      {
+        cwd: ROOT,
+        env: { PATH: process.env.PATH },
+        input: JSON.stringify({ tool_call: call, context: { source_trust: 'trusted_internal' } }),
+        encoding: 'utf8',
+      },
+    );
+    expect({ status, decision: stdout.split('\n')[0] }).toEqual({ status: 0, decision: 'allow' });
+  });
+
+  it('ends quietly when nobody reads its output to the end', () => {
+    const script = `"$0" "$1" policy explain policies --request "$2" | true; echo "\${PIPESTATUS[0]}"`;
+    const request = join(folder.path, 'request.json');
+    const call = {
+      tool: 'crm',
+      action: 'read_customer',
+      mutates_state: false,
+      parameters: { customer_id: 'c' },
+    };
+    writeFileSync(request, JSON.stringify({ tool_call: call }));
+    const { stdout, stderr } = spawnSync(
+      'bash',
+      ['--norc', '-c', script, process.execPath, join(ROOT, 'dist/aegis.js'), request],
+      { cwd: ROOT, env: { PATH: process.env.PATH }, encoding: 'utf8' },
+    );
+    expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' });
   });
 });
 

@@ -119,7 +119,7 @@ describe.each(ROUTES.map((route) => ({ name: route.operationId, route })))(
   '$name, by its own document',
   ({ route }) => {
     it('answers what it says it takes, as it says it answers', { timeout: SECONDS_MAX * 1000 }, async () => {
-      const operation = document.paths[route.path.replace(':id', '{id}')]?.[route.method];
+      const operation = document.paths[route.path.replaceAll(/:([a-z_]+)/g, '{$1}')]?.[route.method];
       if (operation === undefined) throw new Error(`${route.operationId} is not in the document`);
       const bodySchema = operation.requestBody?.content['application/json']?.schema;
       const body = bodySchema === undefined ? fc.constant(undefined) : arbitraryOf(bodySchema, document);

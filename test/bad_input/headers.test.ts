@@ -326,7 +326,7 @@ describe('a header that a route reads', () => {
     for (const route of BODY_ROUTES) {
       for (const headers of [[], ['content-type:'], ['content-type: ']]) {
         const bytes = request(
-          'POST',
+          route.method.toUpperCase(),
           pathOf(route, world),
           [`authorization: Bearer ${world.tokenOf(route)}`, ...headers],
           JSON.stringify(validBody(route)),

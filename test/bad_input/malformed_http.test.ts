@@ -97,14 +97,14 @@ describe('a body over the wire', () => {
   it('in chunks over the limit is 413 on every route with a body, before it ends', async () => {
     const before = await digestTables(world);
     for (const route of BODY_ROUTES) {
-      const head = request('POST', pathOf(route, world), [
+      const head = request(route.method.toUpperCase(), pathOf(route, world), [
         `authorization: Bearer ${world.tokenOf(route)}`,
         JSON_TYPE,
         CHUNKED,
       ]);
       const [answer] = await exchange(
         world.service.url,
-        head + chunk('{"reason":"') + chunk('a'.repeat(300 * 1024)),
+        head + chunk('{"reason":"') + chunk('a'.repeat((route.bodyBytesMax ?? 256 * 1024) + 1)),
       );
       if (answer === undefined) throw new Error(`no answer from ${route.operationId}`);
       expect(expectProblem(answer, route.operationId)).toBe('body_too_large');
@@ -116,7 +116,7 @@ describe('a body over the wire', () => {
     const before = await digestTables(world);
     const never = (framing: string, start: string) =>
       BODY_ROUTES.map(async (route) => {
-        const head = request('POST', pathOf(route, world), [
+        const head = request(route.method.toUpperCase(), pathOf(route, world), [
           `authorization: Bearer ${world.tokenOf(route)}`,
           JSON_TYPE,
           framing,
@@ -136,7 +136,7 @@ describe('a body over the wire', () => {
     const before = await digestTables(world);
     for (const route of BODY_ROUTES) {
       const body = JSON.stringify(validBody(route));
-      const head = request('POST', pathOf(route, world), [
+      const head = request(route.method.toUpperCase(), pathOf(route, world), [
         `authorization: Bearer ${world.tokenOf(route)}`,
         JSON_TYPE,
         `content-length: ${body.length}`,

@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AnyRoute } from '../../src/http/route.ts';
 import { mutationsOf } from './mutations.ts';
 import { expectAnswered, expectProblem, seen } from './refusal.ts';
 import { BODY_ROUTES, callRoute, digestTables, startWorld, validBody, type World } from './world.ts';
@@ -15,10 +16,10 @@ beforeAll(async () => {
 afterAll(() => world.service.close());
 
 /** Whether the served document says that a route takes a body of this shape. */
-function isDocumented(path: string, body: unknown): boolean {
-  const template = path.replace(':id', '%7Bid%7D').replaceAll('/', '~1');
+function isDocumented({ path, method }: AnyRoute, body: unknown): boolean {
+  const template = path.replaceAll(/:([a-z_]+)/g, '%7B$1%7D').replaceAll('/', '~1');
   const validate = ajv.getSchema(
-    `openapi#/paths/${template}/post/requestBody/content/application~1json/schema`,
+    `openapi#/paths/${template}/${method}/requestBody/content/application~1json/schema`,
   );
   if (validate === undefined) throw new Error(`${path} documents no body`);
   return validate(body) === true;
@@ -26,11 +27,11 @@ function isDocumented(path: string, body: unknown): boolean {
 
 describe.each(BODY_ROUTES.map((route) => ({ name: route.operationId, route })))('$name', ({ route }) => {
   it('has a valid body in this battery', () => {
-    expect(isDocumented(route.path, validBody(route))).toBe(true);
+    expect(isDocumented(route, validBody(route))).toBe(true);
   });
 
   it('refuses each member of a wrong type, each absent and each unknown one, and writes nothing', async () => {
-    const mutations = mutationsOf(validBody(route)).filter(({ body }) => !isDocumented(route.path, body));
+    const mutations = mutationsOf(validBody(route)).filter(({ body }) => !isDocumented(route, body));
     expect(mutations.length).toBeGreaterThan(8);
     const before = await digestTables(world);
     for (const { what, body } of mutations) {
@@ -42,7 +43,7 @@ describe.each(BODY_ROUTES.map((route) => ({ name: route.operationId, route })))(
   });
 
   it('answers what the document allows, and never fails on it', async () => {
-    const mutations = mutationsOf(validBody(route)).filter(({ body }) => isDocumented(route.path, body));
+    const mutations = mutationsOf(validBody(route)).filter(({ body }) => isDocumented(route, body));
     for (const { what, body } of mutations) {
       expectAnswered(seen(await callRoute(world, route, { body })), what);
     }

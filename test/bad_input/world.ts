@@ -5,6 +5,7 @@ import { ROUTES } from '../../src/http/routes/index.ts';
 import { GLOBAL_TABLES, TENANT_TABLES } from '../../src/storage/table_kinds.ts';
 import type { ApiAnswer, ApiClient, CallOptions } from '../support/api_client.ts';
 import { ask, askApproved, makeKey, refund } from '../support/calls.ts';
+import { putPolicies, putTool, RELEASE, release, releaseAsk } from '../support/rules.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
 
 /** A service with one thing of every kind to aim at, where no limit hides a refusal behind a 429. */
@@ -15,6 +16,8 @@ export interface World {
   approvedId: string;
   consumedId: string;
   keyId: string;
+  denialId: string;
+  grantId: string;
   /** Ids of another tenant: an approval and a key. */
   foreignApprovalId: string;
   foreignKeyId: string;
@@ -30,14 +33,24 @@ const UNLIMITED = {
   AEGIS_ASK_LIMIT_PER_HOUR: '1000000',
 };
 
+/** A policy that says nothing of what the batteries ask for. */
+const SPARE_POLICY =
+  '@id("no-lamps") forbid (principal is Aegis::Agent, action == Aegis::Action::"crm.delete_customer", resource);';
+
+/** An agent that no client of these batteries is: it may be frozen, disabled and paused. */
+const SPARE_AGENT = 'agent-9';
+
 export async function startWorld(): Promise<World> {
   const service = await startTestService({ env: UNLIMITED });
   const { agent, approver, operator, tokens } = service;
   await service.sql`update keys set roles = '{operator,platform}' where principal = 'operator-1'`;
   const auditor = await makeKey(operator, { principal: 'auditor-1', roles: ['auditor'] });
-  const spare = await makeKey(operator, { principal: 'agent-9', roles: ['agent'] });
+  const spare = await makeKey(operator, { principal: SPARE_AGENT, roles: ['agent'] });
+  const grantId = await makeGrant(service);
   const consumedId = await askApproved(agent, approver);
   await agent.post(`/v1/approvals/${consumedId}/consume`);
+  await approver.post(`/v1/approvals/${await ask(agent)}/reject`);
+  const denials = await operator.get('/v1/denials');
   const foreign = await makeForeignTenant(service);
   const tokenByRole: Record<Role, string> = {
     agent: tokens.AGENT,
@@ -53,16 +66,29 @@ export async function startWorld(): Promise<World> {
     approvedId: await askApproved(agent, approver),
     consumedId,
     keyId: spare.id,
+    denialId: denials.body.items[0].denial_id,
+    grantId,
     ...foreign,
     tokenOf,
     clientOf: (route) => service.as(tokenOf(route)),
   };
 }
 
+async function makeGrant({ agent, approver, operator }: TestService): Promise<string> {
+  await putTool(operator, 'deploy', 'release', RELEASE);
+  await putPolicies(operator, releaseAsk('@max_scope("window")'));
+  const id = await ask(agent, release('shop'));
+  await approver.post(`/v1/approvals/${id}/approve`, { scope: 'window', window_seconds: 600, max_uses: 9 });
+  const { body } = await operator.get('/v1/grants');
+  return body.items[0].grant_id;
+}
+
 async function makeForeignTenant({ operator, as }: TestService) {
   const made = await operator.post('/v1/tenants', { tenant_id: 'other' });
   const other = as(made.body.operator_key.key);
   const agent = await makeKey(other, { principal: 'agent-1', roles: ['agent'] });
+  // Without somebody who could answer, an ask is denied.
+  await makeKey(other, { principal: 'approver-1', roles: ['approver'] });
   return {
     foreignKeyId: agent.id,
     foreignApprovalId: await ask(as(agent.token)),
@@ -117,6 +143,41 @@ const VALID_BODIES: Record<string, () => unknown> = {
     skill: false,
   }),
   createTenant: () => ({ tenant_id: `t-${randomUUID()}` }),
+  putPrincipal: () => ({
+    groups: ['blue'],
+    owner: 'approver-1',
+    risk_tier: 'high',
+    slack_user: `U${randomUUID()}`,
+    oidc_subject: randomUUID(),
+    disabled: false,
+  }),
+  putSettings: () => ({ tier: 'auto' }),
+  putSession: () => ({ tier: 'ask' }),
+  putPolicies: () => ({ text: SPARE_POLICY, note: 'lamps are harmless' }),
+  validatePolicies: () => ({ text: SPARE_POLICY }),
+  simulatePolicies: () => ({ text: SPARE_POLICY, since: '2020-01-01T00:00:00Z', limit: 10 }),
+  explainDecision: () => ({
+    ...(VALID_BODIES.authorize?.() as object),
+    agent: 'agent-1',
+    action_hash: 'a'.repeat(64),
+  }),
+  putTool: () => ({
+    mutates_state: true,
+    idempotent: false,
+    destructive: false,
+    requires_approval: false,
+    permission: 'ask',
+    aliases: ['lamp/light'],
+    parameters_schema: { type: 'object', properties: { room: { type: 'string' } } },
+    facts_by: { parameter: 'room', values: { attic: { idempotent: true } } },
+    secret_parameters: ['room'],
+    path_parameters: [],
+    host_parameters: [],
+    workspace_root: '/srv/work',
+    command_parameter: null,
+    argv_parameter: null,
+  }),
+  putToolPermissions: () => ({ items: [{ pattern: 'lamp.*', permission: 'ask' }] }),
 };
 
 /** Routes that read a body. */
@@ -132,11 +193,19 @@ export function validBody(route: AnyRoute): unknown {
 
 /** The route's path with an id that is there. */
 export function pathOf(route: AnyRoute, world: World): string {
-  return route.path.replace(':id', idFor(route, world));
+  return route.path
+    .replace(':agent', SPARE_AGENT)
+    .replace(':session_id', 's-1')
+    .replace(':tool/:action', 'lamp/on')
+    .replace(':revision', 'f'.repeat(64))
+    .replace(':id', idFor(route, world));
 }
 
 function idFor({ path, operationId }: AnyRoute, world: World): string {
   if (path.startsWith('/v1/keys/')) return world.keyId;
+  if (path.startsWith('/v1/principals/')) return SPARE_AGENT;
+  if (path.startsWith('/v1/denials/')) return world.denialId;
+  if (path.startsWith('/v1/grants/')) return world.grantId;
   if (operationId === 'consumeApproval') return world.approvedId;
   return operationId === 'reportOutcome' ? world.consumedId : world.pendingId;
 }

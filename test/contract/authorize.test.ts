@@ -124,6 +124,8 @@ describe('action_hash', () => {
   );
 });
 
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
 describe('context', () => {
   test('all of it is optional: the origin is then unknown', async () => {
     const answer = await service.agent.post('/v1/authorize', { tool_call: refund(9000) });
@@ -137,8 +139,10 @@ describe('context', () => {
       run_id: null,
       parent_run_id: null,
       unattended: false,
-      tier: null,
+      tier: 'auto',
+      workspace_root: null,
       justification: null,
+      now: expect.stringMatching(INSTANT),
     });
   });
 
@@ -156,7 +160,11 @@ describe('context', () => {
       justification: 'customer asked twice',
     };
     const id = await ask(service.agent, refund(9000), context);
-    expect((await readApproval(service.agent, id)).context).toEqual(context);
+    expect((await readApproval(service.agent, id)).context).toEqual({
+      ...context,
+      workspace_root: null,
+      now: expect.stringMatching(INSTANT),
+    });
   });
 
   const TEXTS = ['workspace', 'environment', 'session_id', 'run_id', 'parent_run_id', 'justification'];

@@ -88,6 +88,7 @@ describe('AEGIS_BOOTSTRAP_OPERATOR_KEY', () => {
           operator = (await makeKey(service.as(FIRST), { principal: 'operator-2', roles: ['operator'] }))
             .token;
           agent = (await makeKey(service.as(FIRST), { principal: 'agent-1', roles: ['agent'] })).token;
+          await makeKey(service.as(FIRST), { principal: 'approver-1', roles: ['approver'] });
           approval = await ask(service.as(agent));
         },
       },
@@ -111,6 +112,7 @@ describe('AEGIS_BOOTSTRAP_OPERATOR_KEY', () => {
       key: FIRST,
       run: async (service) => {
         const agent = await makeKey(service.as(FIRST), { principal: 'agent-1', roles: ['agent'] });
+        await makeKey(service.as(FIRST), { principal: 'approver-1', roles: ['approver'] });
         const approval = await ask(service.as(agent.token));
         const before = service.statements.length;
         const waiting = service

@@ -112,7 +112,11 @@ describe('the earlier check wins when a request fails several', () => {
       expectProblem(await service.approver.post(`${path}/${call}`, {}, junk), 422, 'invalid_request');
     }
     expectProblem(await service.approver.get(`${path}?wait=56`), 422, 'invalid_request');
-    expectProblem(await service.approver.post(`${path}/approve`, { scope: 'run' }), 422, 'invalid_request');
+    expectProblem(
+      await service.approver.post(`${path}/approve`, { scope: 'window' }),
+      422,
+      'invalid_request',
+    );
   });
 
   test('404 before 410 and 409: another agent learns nothing of the state', async () => {

@@ -109,7 +109,7 @@ const ROWS: Row[] = [
     name: 'a command',
     toolCall: exec(),
     decision: 'require_approval',
-    policies: ['shell-exec-needs-approval'],
+    policies: ['shell-exec-needs-approval', 'tier-auto-asks'],
   },
   {
     name: 'a command with every parameter, its argv quoted in `command`',
@@ -122,7 +122,7 @@ const ROWS: Row[] = [
       file_digests: { '/srv/app/notes.txt': 'a'.repeat(64) },
     }),
     decision: 'require_approval',
-    policies: ['shell-exec-needs-approval'],
+    policies: ['shell-exec-needs-approval', 'tier-auto-asks'],
   },
   {
     name: 'writing a file',

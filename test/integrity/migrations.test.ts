@@ -68,7 +68,7 @@ test('the migrations make what the schema says: nothing is left to generate', ()
         join(ROOT, 'node_modules/drizzle-kit/bin.cjs'),
         'generate',
         '--dialect=postgresql',
-        `--schema=${join(ROOT, 'src/storage/schema.ts')}`,
+        `--schema=${join(ROOT, 'src/storage/*schema.ts')}`,
         '--out=drizzle',
       ],
       { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },

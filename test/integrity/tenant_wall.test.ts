@@ -5,6 +5,7 @@ import { deleteExpired } from '../../src/storage/delete_expired.ts';
 import { GLOBAL_TABLES, TENANT_TABLES } from '../../src/storage/table_kinds.ts';
 import type { ApiClient } from '../support/api_client.ts';
 import { ask, askApproved, authorize, makeKey, refund } from '../support/calls.ts';
+import { putPolicies, putTool, RELEASE, release, releaseAsk } from '../support/rules.ts';
 import { findTableUses } from '../support/statement_tables.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
 
@@ -14,7 +15,8 @@ import { startTestService, type TestService } from '../support/test_service.ts';
 const GIVEN_NO_TENANT: Record<string, RegExp> = {
   'credential look-up: the tenant is what it answers, and joins by':
     /^\s*select k\.token_hash, .* from keys k join principals p on p\.tenant_id = k\.tenant_id and .* where k\.token_hash = /s,
-  'at start: one policy set decides for every tenant': /^update "tenants" set "active_revision" = /,
+  'at start, and when rules were activated: which revision decides for whom':
+    /^\s*select t\.tenant_id, t\.active_revision, .* from tenants t\s+left join revisions r on r\.tenant_id = t\.tenant_id /s,
   'now and then: whose expired rows to delete': /^select "tenant_id" from "tenants"$/,
 };
 
@@ -87,9 +89,11 @@ describe('the catalogue', () => {
           on a.attrelid = confrelid and a.attnum = k.n order by i)::text[] as target
       from pg_constraint where contype = 'f'`;
     expect(keys.length).toBeGreaterThanOrEqual(4);
-    expect(
-      keys.filter(({ columns, target }) => columns[0] !== 'tenant_id' || target[0] !== 'tenant_id'),
-    ).toStrictEqual([]);
+    const astray = keys.filter(
+      ({ columns, target }) => columns[0] !== 'tenant_id' || target[0] !== 'tenant_id',
+    );
+    // The policy folder's rules are nobody's, and every tenant's.
+    expect(astray.map(({ name }) => name)).toStrictEqual(['revisions_base_digest_base_rules_digest_fk']);
   });
 });
 
@@ -128,6 +132,71 @@ async function callEverything({ agent, approver, security, operator }: Tenant): 
   await operator.delete(`/v1/keys/${approverKey.id}`);
   await operator.delete(`/v1/keys/${agentKey.id}?reason=left`);
   await service.anonymous.get('/readyz');
+  await changeRules(operator);
+  await useGrant({ agent, approver, security, operator });
+  await superviseAgents(operator);
+}
+
+/** Makes a grant, uses it and revokes it, in a run and a session. */
+async function useGrant({ agent, approver, operator }: Tenant): Promise<void> {
+  const context = {
+    session_id: 's-1',
+    run_id: 'r-1',
+    parent_run_id: 'r-0',
+    source_trust: 'trusted_internal',
+  };
+  await putTool(operator, 'deploy', 'release', RELEASE);
+  await putPolicies(operator, releaseAsk('@max_scope("window")'));
+  const asked = { ...context, parent_run_id: null };
+  const id = await ask(agent, release('shop'), asked);
+  await approver.post(`/v1/approvals/${id}/approve`, { scope: 'session' });
+  expect((await authorize(agent, release('shop'), { context: asked })).body.decision).toBe('allow');
+  await putPolicies(operator, releaseAsk('@max_scope("once")'));
+  await authorize(agent, release('shop'), { context: asked });
+  await authorize(agent, refund(100), { context });
+  await approver.post(`/v1/approvals/${await ask(agent, release('other'), asked)}/approve`);
+  await putPolicies(operator, releaseAsk('@max_scope("window")'));
+  const again = await ask(agent, release('third'), asked);
+  await approver.post(`/v1/approvals/${again}/approve`, { scope: 'run' });
+  const { body } = await approver.get('/v1/grants?agent=agent-1');
+  expect((await operator.delete(`/v1/grants/${body.items[0].grant_id}`)).status).toBe(204);
+}
+
+/** Calls every endpoint of principals, agents, sessions and denials. */
+async function superviseAgents(operator: ApiClient): Promise<void> {
+  const put = (path: string, body: object) => operator.call('PUT', path, body);
+  await put('/v1/settings', { tier: 'auto' });
+  await operator.get('/v1/settings');
+  await put('/v1/agents/agent-1/sessions/s-1', { tier: 'ask' });
+  await operator.get('/v1/agents/agent-1/sessions/s-1');
+  await operator.post('/v1/agents/agent-1/sessions/s-1/resume');
+  await operator.post('/v1/agents/agent-1/resume');
+  const { body } = await operator.get('/v1/denials?agent=agent-1');
+  await operator.delete(`/v1/denials/${body.items[0].denial_id}`);
+  await operator.post('/v1/agents/agent-1/freeze');
+  await operator.post('/v1/agents/agent-1/unfreeze');
+  await put('/v1/principals/approver-2', { groups: ['security'], disabled: true });
+  await put('/v1/principals/approver-2', { groups: ['security'] });
+  expect((await operator.get('/v1/principals/approver-2')).body.groups).toEqual(['security']);
+}
+
+/** Calls every endpoint of rules. */
+async function changeRules(operator: ApiClient): Promise<void> {
+  const { body } = await operator.get('/v1/policies');
+  const text =
+    '@id("lamps") permit (principal is Aegis::Agent, action == Aegis::Action::"lamp.on", resource);';
+  await operator.call('PUT', '/v1/tools/lamp/on', { mutates_state: true });
+  await operator.post('/v1/policies/validate', { text });
+  await operator.post('/v1/policies/simulate', { text });
+  await operator.call('PUT', '/v1/policies', { text });
+  await operator.post('/v1/policies/explain', { agent: 'agent-1', tool_call: refund(9000) });
+  await operator.call('PUT', '/v1/tool-permissions', { items: [{ pattern: 'lamp.*', permission: 'ask' }] });
+  await operator.get('/v1/tool-permissions');
+  await operator.get('/v1/tools');
+  await operator.get('/v1/policies/revisions');
+  const activated = await operator.post(`/v1/policies/revisions/${body.revision}/activate`);
+  expect(activated.status).toBe(200);
+  expect((await operator.delete('/v1/tools/lamp/on')).status).toBe(404);
 }
 
 describe('every statement of a run through all endpoints', () => {

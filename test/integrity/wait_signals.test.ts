@@ -24,12 +24,19 @@ afterAll(async () => {
   await service.close();
 });
 
+const asksNoPolicy = (): never => {
+  throw new Error('a wait asks no policy');
+};
+
 const deps: Deps = {
   ...createStore(database, hub),
-  policy: {
-    current: () => {
-      throw new Error('a wait asks no policy');
-    },
+  policy: { load: asksNoPolicy, find: asksNoPolicy, keep: asksNoPolicy },
+  compiler: {
+    readFolder: asksNoPolicy,
+    splitText: asksNoPolicy,
+    compile: asksNoPolicy,
+    simulate: asksNoPolicy,
+    close: async () => undefined,
   },
   signals: hub,
   metrics: createMetrics(),
@@ -47,6 +54,7 @@ const deps: Deps = {
     askLimitPerHour: 100,
     attemptLimit: 5,
     policyDrift: 'revalidate',
+    denialSeconds: 600,
   },
 };
 

@@ -17,6 +17,8 @@ export interface ServiceProcess {
   /** Empty when the database had keys before. */
   tokens: FirstTokens | undefined;
   as(token: string | undefined): ApiClient;
+  /** Sends a signal that does not end the process. */
+  signal(signal: NodeJS.Signals): void;
   /** Sends the signal and waits until the process is gone. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
@@ -58,6 +60,7 @@ export async function startServiceProcess(env: Record<string, string>): Promise<
     url,
     tokens,
     as: (token) => new ApiClient(url, token),
+    signal: (signal) => child.kill(signal),
     end: async (signal) => {
       child.kill(signal);
       await exited;
