@@ -154,6 +154,12 @@ async function makeKeys(
   if (bootstrap.state === 'revoked') {
     log.warn({}, 'the key in AEGIS_BOOTSTRAP_OPERATOR_KEY was revoked and stays revoked. Set another value');
   }
+  if (bootstrap.state === 'suspended') {
+    log.warn(
+      {},
+      'the principal of AEGIS_BOOTSTRAP_OPERATOR_KEY is disabled or frozen, so the key does not stand. Another operator lifts that',
+    );
+  }
   return undefined;
 }
 

@@ -42,6 +42,8 @@ export interface PrincipalStore {
   putTier(writer: Writer, tier: Tier): Promise<void>;
   /** Enabled principals who could vote now: a standing approver key, a Slack user or an OIDC subject. */
   listApprovers(tenantId: string): Promise<Approver[]>;
+  /** Groups that at least one enabled principal of the tenant is in. */
+  listGroups(tenantId: string): Promise<string[]>;
 }
 
 export interface SessionRecord {

@@ -134,6 +134,11 @@ export interface Explanation {
   facts: JsonObject;
 }
 
+export interface GroupDemand {
+  policyId: string;
+  groups: string[];
+}
+
 /**
  * A policy set, ready to decide. Pure calls: no I/O, no clock. All fail closed: whatever goes wrong inside (an
  * evaluation error, an unknown answer, a thrown error) is a deny or a refusal, never an exception.
@@ -141,6 +146,8 @@ export interface Explanation {
 export interface PolicySet {
   /** SHA-256 of the canonical JSON of all policy texts by id, the schema and the registry's facts. */
   readonly revision: string;
+  /** The asks that want a vote of a group, with the groups they want. */
+  readonly groupDemands: readonly GroupDemand[];
   /** Decides a call. An ask is one of policy alone: `settleAsk` says whether it may be put to a person. */
   decide(request: DecisionRequest): Decision;
   /** Cedar's second word on an ask that no grant answers, under the action `ask`: the ask, or why it is a deny. */

@@ -1,6 +1,7 @@
 import { canonicalize } from '../core/canonical_json.ts';
 import { sha256Hex } from '../core/digest.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { GroupDemand } from '../core/policy.ts';
 import type { Rules, ToolPermission } from '../core/rules.ts';
 import type { SchemaJson } from './cedar.ts';
 import { readPolicies } from './check_policies.ts';
@@ -18,6 +19,7 @@ export interface CompiledRules {
   revision: string;
   tools: ToolRegistration[];
   permissions: ToolPermission[];
+  groupDemands: GroupDemand[];
   policies: PackedPolicies;
 }
 
@@ -46,7 +48,15 @@ export function compileRules(rules: Rules): Compilation {
   const revision = computeRevision(texts, schema, registry.registrations, rules.permissions);
   const policies = packPolicies(read.policies, listSliceTargets(registry.operations));
   const { permissions } = rules;
-  return { kind: 'compiled', compiled: { revision, tools: merged.tools, permissions, policies } };
+  const groupDemands = read.policies.flatMap(({ facts }) =>
+    facts.ask === null || facts.ask.groups.length === 0
+      ? []
+      : [{ policyId: facts.id, groups: facts.ask.groups }],
+  );
+  return {
+    kind: 'compiled',
+    compiled: { revision, tools: merged.tools, permissions, groupDemands, policies },
+  };
 }
 
 function takenId(policyId: string): PolicySetProblem {

@@ -19,7 +19,7 @@ export interface OpenPolicySet extends PolicySet {
  * is collected.
  */
 export function openRules(compiled: CompiledRules): OpenPolicySet {
-  const { revision, tools, permissions, policies } = compiled;
+  const { revision, tools, permissions, groupDemands, policies } = compiled;
   const slices = new OpenSlices(policies);
   const set: LoadedSet = {
     revision,
@@ -29,6 +29,7 @@ export function openRules(compiled: CompiledRules): OpenPolicySet {
   };
   return {
     revision,
+    groupDemands,
     decide: (request) => decide(set, request),
     settleAsk: (request, ask, standing) => settleAsk(set, request, ask, standing),
     judgeApprover: (request) => judgeApprover(set, request),

@@ -133,5 +133,12 @@ export function createPrincipalStore(database: Database, publisher: SignalPublis
     readTier: (tenantId) => guarded(() => readTier(database, tenantId)),
     putTier: (writer, tier) => putTier(database, writer, tier),
     listApprovers: createListApprovers(database),
+    listGroups: (tenantId) =>
+      guarded(async () => {
+        const rows = await database.sql<{ name: string }[]>`
+          select distinct unnest(p.groups) as name from principals p
+          where p.tenant_id = ${tenantId} and p.disabled_at is null`;
+        return rows.map(({ name }) => name);
+      }),
   };
 }

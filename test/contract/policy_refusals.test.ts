@@ -74,7 +74,13 @@ when { context.now.toTime().toMilliseconds() + 9223372036854775807 < 0 };`,
 
 describe('an ask that nobody could answer is denied at once', () => {
   test('because nobody is in a group it needs', async () => {
-    await putPolicies(service.operator, releaseAsk('@groups("legal")'));
+    const put = await putPolicies(service.operator, releaseAsk('@groups("legal")'));
+    expect(put.body.warnings).toEqual([
+      expect.objectContaining({
+        policy_id: 'deploy-release-asks',
+        message: expect.stringContaining('`legal`'),
+      }),
+    ]);
 
     const answer = await authorize(service.agent, release('a'));
 

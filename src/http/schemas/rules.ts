@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PERMISSIONS } from '../../core/policy.ts';
 import type { RevisionRecord } from '../../core/rules_ports.ts';
-import type { PoliciesInForce } from '../../operations/rules/get_policies.ts';
+import type { PoliciesInForce } from '../../operations/rules/policies_in_force.ts';
 import { toRevisionTag } from '../revision_tag.ts';
 import type { RouteAnswer } from '../route.ts';
 import { instant, prose, sha256 } from './common.ts';
@@ -38,6 +38,9 @@ export const policiesOutput = z
     activated_by: z.string().nullable().meta({ description: 'null for the policy folder' }),
     base: policyTexts.meta({ description: 'the policy folder’s, by id; every tenant has them' }),
     tenant: policyTexts.meta({ description: 'the tenant’s own, by id' }),
+    warnings: z
+      .array(z.strictObject({ policy_id: z.string(), message: z.string(), help: z.string() }))
+      .meta({ description: 'what works and is probably not meant: groups that nobody is in' }),
   })
   .meta({ id: 'Policies' });
 
@@ -51,6 +54,11 @@ export function policiesAnswer(policies: PoliciesInForce): RouteAnswer {
     activated_by: policies.activatedBy,
     base: policies.base,
     tenant: policies.tenant,
+    warnings: policies.warnings.map(({ policyId, message, help }) => ({
+      policy_id: policyId,
+      message,
+      help,
+    })),
   };
   return { body, headers: { ETag: toRevisionTag(policies.revision) } };
 }

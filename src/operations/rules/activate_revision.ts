@@ -3,7 +3,7 @@ import { notFound, unavailable } from '../../core/common_faults.ts';
 import type { Rules } from '../../core/rules.ts';
 import type { Deps } from '../deps.ts';
 import { computeBaseDigest } from './base_digest.ts';
-import { type PoliciesInForce, toPoliciesInForce } from './get_policies.ts';
+import { type PoliciesInForce, toPoliciesInForce } from './policies_in_force.ts';
 import { policyInvalid, staleRevision } from './rules_fault.ts';
 
 /** How often it is tried while others activate. */
@@ -28,7 +28,8 @@ async function activateOnce(
   const baseDigest = computeBaseDigest(rules.base);
   const next = { tenantId: caller.tenantId, revision, baseDigest, rules, note: null };
   const activated = await deps.revisions.activate(next, { revision: from, baseInForce: null }, caller);
-  return activated === 'moved' ? undefined : toPoliciesInForce({ revision, baseDigest, rules, ...activated });
+  if (activated === 'moved') return undefined;
+  return toPoliciesInForce(deps, caller.tenantId, { revision, baseDigest, rules, ...activated });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Caller } from '../../core/caller.ts';
 import type { Deps } from '../deps.ts';
 import { changeRules } from './change_rules.ts';
-import { type PoliciesInForce, toPoliciesInForce } from './get_policies.ts';
+import { type PoliciesInForce, toPoliciesInForce } from './policies_in_force.ts';
 import { policyInvalid } from './rules_fault.ts';
 
 export interface PutPoliciesInput {
@@ -29,5 +29,5 @@ export async function putPolicies(
     apply: (rules) => ({ ...rules, policies }),
     refuse: policyInvalid,
   });
-  return toPoliciesInForce(changed);
+  return toPoliciesInForce(deps, caller.tenantId, changed);
 }
