@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type DecisionContext, SOURCE_TRUSTS, type SourceTrust, TIERS } from '../core/action.ts';
+import { UNRATED } from '../core/caller.ts';
 import { findUnsafeText, GROUP_NAME, normalizeIdentifier, PRINCIPAL_NAME } from '../core/identifiers.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { AskStanding, DecisionRequest } from '../core/policy.ts';
@@ -85,7 +86,7 @@ export function toDecisionRequest(
         principal: (call.agent ?? 'agent-1').toLowerCase(),
         groups: call.groups ?? [],
         owner: call.owner?.toLowerCase() ?? null,
-        riskTier: call.risk_tier ?? 'standard',
+        riskTier: call.risk_tier ?? UNRATED,
       },
       toolCall: { ...call.tool_call, resource: call.tool_call.resource ?? null },
       context: toContext(call.context ?? {}, defaults),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { normalizeIdentifier } from '../core/identifiers.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
 import { formatPointer, RESERVED_MEMBERS } from '../core/json_rules.ts';
+import { COMMAND_NAMES } from './registration_faults.ts';
 
 /** A tool that an MCP server lists, as far as a registration can use it. */
 export interface McpTool {
@@ -26,9 +27,6 @@ export interface ImportedOperation {
   members: JsonObject;
   notes: string[];
 }
-
-/** Parameters that hold a command line more often than not: without `command_parameter` they refuse a registration. */
-const COMMAND_NAMES = ['command', 'cmd', 'script', 'code'];
 
 const NAME_SHOWN_MAX = 80;
 

@@ -5,8 +5,8 @@ import { isWorkspaceRoot } from './path_facts.ts';
 import type { RegistrationFault } from './registration_fault.ts';
 import type { RegisteredFacts, ToolRegistration } from './tool_registration.ts';
 
-/** Parameters that hold a command line more often than not. */
-const COMMAND_NAMES = ['command', 'cmd', 'script', 'code'];
+/** Parameters that hold a command line more often than not: without `command_parameter` they refuse a registration. */
+export const COMMAND_NAMES: readonly string[] = ['command', 'cmd', 'script', 'code'];
 
 /** Whether a declared parameter is one that a member may name. */
 type Kind = { fits: (schema: JsonObject) => boolean; expected: string };
