@@ -54,7 +54,8 @@ export class HttpClient {
   send(request: Buffer): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      this.#socket.write(request);
+      if (this.#socket.writable) this.#socket.write(request);
+      else this.#fail(new Error('the server closed the connection'));
     });
   }
 

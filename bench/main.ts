@@ -2,6 +2,8 @@ import { parseArgs } from 'node:util';
 import { measureAuthorize } from './authorize.ts';
 import { measureConsume, measureContention } from './consume.ts';
 import { measureMemory } from './memory.ts';
+import { measureScale } from './scale.ts';
+import { scaleRows } from './scale_table.ts';
 import { measureSdk } from './sdk.ts';
 import { authorizeRow, consumeRow, contentionRow, memoryRows, printTable, sdkRow } from './table.ts';
 import { openWorld } from './world.ts';
@@ -14,6 +16,7 @@ const FULL = {
   consumes: 4000,
   contentions: 100,
   memoryAuthorizes: 200_000,
+  scale: { policies: 10_000, tools: 1_000 },
 };
 const SHORT = {
   sdkRounds: 200,
@@ -22,6 +25,7 @@ const SHORT = {
   consumes: 1000,
   contentions: 15,
   memoryAuthorizes: 8000,
+  scale: { policies: 1_000, tools: 100 },
 };
 
 const startedAt = performance.now();
@@ -34,6 +38,9 @@ function tell(line: string): void {
 async function runBench(sizes: typeof FULL): Promise<void> {
   tell('the cost within the sdk');
   const sdk = measureSdk(sizes.sdkRounds);
+  const { policies, tools } = sizes.scale;
+  tell(`${policies} policies and ${tools} tools against a few`);
+  const scale = await measureScale(sizes.scale, sizes.rounds, sizes.authorizes);
   tell('starting the service on a new database');
   const world = await openWorld();
   try {
@@ -54,6 +61,7 @@ async function runBench(sizes: typeof FULL): Promise<void> {
       sdkRow(sdk),
       contentionRow(contention),
       ...memoryRows(memory),
+      ...scaleRows(scale),
     ]);
   } finally {
     await world.close();

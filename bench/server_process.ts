@@ -40,8 +40,11 @@ async function receive<Kind extends ServerMessage['kind']>(
   return message as Extract<ServerMessage, { kind: Kind }>;
 }
 
-/** Starts the service on an embedded database; both and their data are gone after `stop`. */
-export async function startServerProcess(): Promise<ServerProcess> {
+/**
+ * Starts the service on an embedded database, with the starter set or another folder of policies; database and data
+ * are gone after `stop`.
+ */
+export async function startServerProcess(policyDir?: string): Promise<ServerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'aegis-bench-'));
   const database = await startEmbeddedPostgres({ dataDir });
   const child = fork(join(dirname(fileURLToPath(import.meta.url)), 'server.js'), {
@@ -50,6 +53,7 @@ export async function startServerProcess(): Promise<ServerProcess> {
       PORT: '0',
       AEGIS_DATA_DIR: dataDir,
       AEGIS_APPROVAL_TTL_SECS: '86400',
+      ...(policyDir === undefined ? {} : { AEGIS_POLICY_DIR: policyDir }),
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

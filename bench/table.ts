@@ -32,7 +32,7 @@ const RESIDENT_MB = 200;
 const GROWTH = 1.02;
 const GROWTH_OPERATIONS_MIN = 100_000;
 
-function throughput({ perSecond, latencies }: Comparison['measured']): string {
+export function throughput({ perSecond, latencies }: Comparison['measured']): string {
   return `${perSecond.toFixed(0)}/s, ${pair(median(latencies), quantile(latencies, 0.99), 'ms')}`;
 }
 

@@ -10,6 +10,7 @@ import { type PolicySetProblem, problem } from './policy_set_error.ts';
 import type { RegistrationFault } from './registration_fault.ts';
 import { findRegistrationFaults } from './registration_faults.ts';
 import { findSchemaFaults } from './schema_limits.ts';
+import { shareChecker } from './shared_checkers.ts';
 import type { ToolRegistration } from './tool_registration.ts';
 
 /** What a call's names stand for. `refused` names mean nothing; the HTTP layer has answered them before. */
@@ -70,14 +71,12 @@ export function openRegistry(
 ): Registry {
   const findPermission = createPermissionFinder(permissions);
   const makers = new Map<string, () => Operation>();
-  let compile: SchemaCompiler | undefined;
   for (const registration of tools) {
     const read = readNames(registration);
     if (read.kind === 'refused') throw new TypeError('a registration that was not checked');
     let operation: Operation | undefined;
     const make = (): Operation => {
-      compile ??= createSchemaCompiler();
-      operation ??= buildOperation(registration, read.names, compile, findPermission);
+      operation ??= buildOperation(registration, read.names, shareChecker, findPermission);
       return operation;
     };
     for (const id of namesOf(read.names)) makers.set(id, make);
