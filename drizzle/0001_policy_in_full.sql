@@ -65,6 +65,7 @@ CREATE TABLE "runs" (
 	"contains_sensitive_data" boolean NOT NULL,
 	"unattended" boolean NOT NULL,
 	"tier_rank" integer NOT NULL,
+	"has_parent" boolean NOT NULL,
 	"seen_at" timestamp (3) with time zone DEFAULT clock_timestamp() NOT NULL,
 	CONSTRAINT "runs_tenant_id_run_id_agent_pk" PRIMARY KEY("tenant_id","run_id","agent")
 );

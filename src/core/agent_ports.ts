@@ -62,6 +62,8 @@ export interface CallStanding {
   sessionPaused: boolean;
   /** What the runs of this id carried, the strictest of each; null when no such run is known. */
   parentRun: RunStanding | null;
+  /** What this call's own run carried, if it ever named a parent; null else. */
+  ownRun: RunStanding | null;
 }
 
 /** The least favourable circumstances that any call of a run had. */
@@ -73,12 +75,12 @@ export interface RunStanding {
 }
 
 export interface SessionStore {
-  /** One read for calls that name a session or a parent run. */
+  /** One read for calls that name a session, a run or a parent run. */
   readStanding(
     tenantId: string,
     agent: string,
     sessionId: string | null,
-    parentRunId: string | null,
+    run: { runId: string | null; parentRunId: string | null },
   ): Promise<CallStanding>;
   /** A session that nothing is stored of reads as one without tier, rejections and pause. @throws Fault `not_found` for an agent that is no principal. */
   get(tenantId: string, agent: string, sessionId: string): Promise<SessionRecord>;
@@ -87,6 +89,8 @@ export interface SessionStore {
   resumeSession(writer: Writer, agent: string, sessionId: string): Promise<SessionRecord>;
   /** The same for the agent itself. */
   resumeAgent(writer: Writer, agent: string): Promise<void>;
+  /** Whether all of the agent's asks are denied until somebody resumes it. */
+  isAgentPaused(tenantId: string, agent: string): Promise<boolean>;
   /** The agent's owner. @throws Fault `not_found` for an agent that is no principal. */
   readOwner(tenantId: string, agent: string): Promise<string | null>;
 }
@@ -145,6 +149,8 @@ export interface Grant {
   maxUses: number | null;
   uses: number;
   createdAt: Date;
+  /** By the database's clock. */
+  ageSeconds: number;
   expiresAt: Date;
   policyRevision: string;
   toolFactsHash: string;

@@ -24,6 +24,8 @@ export interface Vote {
   at: Date;
   /** The approver's groups when voting. */
   groups: string[];
+  /** The approver's groups now; null when the approver is disabled. */
+  presentGroups: string[] | null;
 }
 
 /** What the agent reported of the effect, once; members keep their wire names: the row is what is shown. */

@@ -39,7 +39,7 @@ export function strictestTier(one: Tier, other: Tier): Tier {
 export interface ContextLimits {
   key: KeyLimits;
   tenantTier: Tier;
-  standing: Pick<CallStanding, 'sessionTier' | 'parentRun'>;
+  standing: Pick<CallStanding, 'sessionTier' | 'parentRun' | 'ownRun'>;
   now: Date;
 }
 
@@ -66,11 +66,12 @@ export function limitContext(claims: ContextClaims, limits: ContextLimits): Deci
     justification: claims.justification ?? null,
     now: limits.now.toISOString(),
   };
-  return context.parent_run_id === null ? context : inherit(context, standing.parentRun);
+  const continued = standing.ownRun === null ? context : inherit(context, standing.ownRun);
+  return context.parent_run_id === null ? continued : inherit(continued, standing.parentRun);
 }
 
 /**
- * A run that goes on for another is never weaker than that one was; a parent that nothing is known of is taken for
+ * A run that goes on for another is never weaker than that one was, in any of its calls; a parent that nothing is known of is taken for
  * unattended and of unknown origin.
  */
 function inherit(context: DecisionContext, parent: CallStanding['parentRun']): DecisionContext {

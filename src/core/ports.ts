@@ -98,12 +98,14 @@ export interface AskRecord {
   /** What a rejection of this action is entered under, and how long one holds beyond its session. */
   denialDigest: string;
   denialSeconds: number;
+  /** What policy was told of people: the ask is written while that is still so. */
+  decidedWith: { paused: boolean; deniedBefore: boolean };
 }
 
 /** Why a decision was not recorded: what it rests on has changed since it was made. Decide again. */
-export type DecisionMoved = {
-  kind: 'revision_moved' | 'paused' | 'denied' | 'grant_spent';
-};
+export type DecisionMoved =
+  | { kind: 'revision_moved' | 'denied' | 'grant_spent' }
+  | { kind: 'paused'; paused: boolean };
 
 export interface DecisionStore {
   /**
@@ -114,8 +116,8 @@ export interface DecisionStore {
   recordDecision(record: DecisionRecord): Promise<'recorded' | 'revision_moved'>;
   /**
    * The same for an ask, a decision that uses a grant, and one with an idempotency key: decision, approval, the
-   * grant's use and the kept answer in one transaction. An ask is written only while neither agent nor session is
-   * paused and no rejection of the action holds; a use only while the grant stands and has uses left. `answer` gets
+   * grant's use and the kept answer in one transaction. An ask is written only while what policy was told
+   * of pauses and rejections is still so; a use only while the grant stands and has uses left. `answer` gets
    * the approval as written.
    * @throws Fault `throttled`, `too_many_pending` as well; `idempotency_in_flight` when the claim was lost.
    */
@@ -175,6 +177,8 @@ export interface LockedApproval {
   activeRevision: string;
   /** The asking agent now. */
   agent: { groups: string[]; riskTier: string };
+  /** Groups of the caller now, under the key's lock. */
+  callerGroups: string[];
 }
 
 /** What may be written to a locked approval; several are written in order, in one transaction. */

@@ -47,6 +47,12 @@ export interface PolicyCompiler {
   compile(rules: Rules): Promise<{ kind: 'compiled'; set: PolicySet } | Refused>;
   /** What the rules would decide of calls that were decided before; those that stay as they are not told. */
   simulate(rules: Rules, calls: PastCall[]): Promise<{ kind: 'simulated'; flips: Flip[] } | Refused>;
+  /**
+   * Does a tenant's work with this compiler, once what was asked for the tenant before is done: whoever asks for much
+   * waits for themselves.
+   * @throws Fault `throttled` when too much of the tenant's waits already; what the work throws.
+   */
+  inTurn<Answer>(tenantId: string, work: () => Promise<Answer>): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -95,28 +101,28 @@ export interface ActivatedRevision {
   activatedBy: string | null;
 }
 
-/** Base rules, with the digest of their canonical form and when they were last put in force. */
+/** Base rules, with the digest of their canonical form. */
 export interface StoredBase {
   digest: string;
   rules: BaseRules;
-  activatedAt: Date;
 }
 
-/** Which revision decides for a tenant, and since when. */
+/** Which revision decides for a tenant, and which base rules it should have, as of one moment. */
 export interface TenantPointer {
   tenantId: string;
   activeRevision: string;
-  activatedAt: Date;
   /** Digest of the base rules in it; null when the revision is not stored. */
   baseDigest: string | null;
+  /** Digest of the base rules in force; null before the first start. */
+  baseInForce: string | null;
 }
 
 /** What an activation rests on: it happens only while this still is so. */
 export interface SeenRules {
   /** The tenant's active revision. */
   revision: string;
-  /** Digest of the base rules in force; null for who goes back to a former revision, whatever its base. */
-  baseInForce: string | null;
+  /** Digest of the base rules in force. */
+  baseInForce: string;
 }
 
 export interface RevisionStore {
@@ -138,10 +144,7 @@ export interface RevisionStore {
   findBase(): Promise<StoredBase | undefined>;
   /** Whether base rules of this digest were in force at any time. */
   wasBase(digest: string): Promise<boolean>;
-  /**
-   * Stores base rules and puts them in force. Every activation that saw others was before this, by `activatedAt`, or
-   * does not happen.
-   */
+  /** Stores base rules and puts them in force. Every activation that saw others was before this, or does not happen. */
   setBase(digest: string, rules: BaseRules): Promise<void>;
   listTenants(): Promise<TenantPointer[]>;
 }

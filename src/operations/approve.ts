@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 import { examineDrift, policyChanged } from './drift.ts';
 import { assertPermitted } from './redecide.ts';
 import { transitionByRules } from './transition.ts';
-import { assertMayWiden, assertPlaced, type Widening } from './widen.ts';
+import { assertMayWiden, assertPlaced, mayWiden, ONCE, type Widening } from './widen.ts';
 
 export interface ApproveInput {
   actionHash: string | undefined;
@@ -52,13 +52,18 @@ function assertFillsPlace(
   throw new Fault('approver_not_eligible', `this vote fills no open place. Open to a member of ${who}`);
 }
 
-/** What a completed approval grants beyond its one run, if every vote widens it. */
+/** A vote with how far it widens its yes. */
+type WideningVote = CountedVote & Widening;
+
+/** What a completed approval grants beyond its one run, if every vote widens it and policy lets every voter. */
 function toGrant(
   deps: Deps,
+  policy: PolicySet,
   approval: Approval,
-  votes: Parameters<typeof collectGrantTerms>[0],
+  votes: readonly WideningVote[],
 ): ApprovalChange[] {
-  const terms = collectGrantTerms(votes);
+  const counted = votes.map((vote) => (mayWiden(policy, approval, vote) ? vote : ONCE));
+  const terms = collectGrantTerms(counted);
   if (terms === undefined) return [];
   const { tenantId, agent, actionHash, context } = approval;
   const query = {
@@ -109,7 +114,7 @@ function judge(
       reason: input.reason ?? null,
       status: met ? 'approved' : 'pending',
     },
-    ...(met ? toGrant(deps, drift.approval, [...votes, vote]) : []),
+    ...(met ? toGrant(deps, policy, drift.approval, [...votes, vote]) : []),
   ];
 }
 
@@ -124,8 +129,8 @@ export async function approve(
   id: string,
   input: ApproveInput,
 ): Promise<Approval> {
-  const approval = await transitionByRules(deps, caller, parseApprovalId(id), (policy, locked) =>
-    judge(deps, policy, caller, assertLockedReadable(locked, caller), input),
+  const approval = await transitionByRules(deps, caller, parseApprovalId(id), (policy, locked, voter) =>
+    judge(deps, policy, voter, assertLockedReadable(locked, caller), input),
   );
   if (approval.status === 'voided') throw policyChanged();
   return approval;

@@ -7,7 +7,7 @@ import type { AskRecord, DecisionMoved, DecisionRecord, IdempotencyClaim } from 
 import { type DecidedCall, decideCall, denialDigestOf } from './decide_call.ts';
 import type { Deps } from './deps.ts';
 import { type CallInput, type FrozenCall, freezeCall } from './frozen_call.ts';
-import { claimAnswer } from './idempotent.ts';
+import { claimAnswer, computeStanding } from './idempotent.ts';
 
 export interface AuthorizeInput extends CallInput {
   dryRun: boolean;
@@ -55,7 +55,8 @@ function toRecord(deps: Deps, caller: Caller, call: FrozenCall, decided: Decided
   };
 }
 
-function toAsk(deps: Deps, caller: Caller, call: FrozenCall, decision: Decision): AskRecord | null {
+function toAsk(deps: Deps, caller: Caller, call: FrozenCall, decided: DecidedCall): AskRecord | null {
+  const { decision, deniedBefore } = decided;
   if (decision.decision !== 'require_approval') return null;
   const { approvalTtlSeconds, pendingLimit, askLimitPerHour, denialSeconds } = deps.settings;
   return {
@@ -67,6 +68,7 @@ function toAsk(deps: Deps, caller: Caller, call: FrozenCall, decision: Decision)
     askLimitPerHour,
     denialDigest: denialDigestOf(caller, call, decision.resolved),
     denialSeconds,
+    decidedWith: { paused: call.paused, deniedBefore },
   };
 }
 
@@ -101,35 +103,38 @@ interface Ground {
   claim: IdempotencyClaim | null;
 }
 
-type Moved = DecisionMoved['kind'];
-
 /** Decides once and makes the decision durable, or says what has moved. */
 async function decideOnce(
   deps: Deps,
   caller: Caller,
   call: FrozenCall,
   { revision, dryRun, claim }: Ground,
-): Promise<AuthorizeAnswer | Moved> {
+): Promise<AuthorizeAnswer | DecisionMoved> {
   const policy = await deps.policy.load(caller.tenantId, revision);
-  const record = toRecord(deps, caller, call, await decideCall(deps, policy, caller, call));
+  const decided = await decideCall(deps, policy, caller, call);
+  const record = toRecord(deps, caller, call, decided);
   if (dryRun) {
     const activeRevision = await deps.tenants.readActiveRevision(caller.tenantId);
-    if (activeRevision !== revision) return 'revision_moved';
+    if (activeRevision !== revision) return { kind: 'revision_moved' };
     const answer = toAnswer(record, null, true);
-    if (claim !== null) await deps.idempotency.keep(claim, JSON.stringify(answer));
+    if (claim !== null) {
+      const standing = computeStanding(caller, call, revision);
+      await deps.idempotency.keep({ ...claim, standing }, JSON.stringify(answer));
+    }
     return answer;
   }
-  const ask = toAsk(deps, caller, call, record.decision);
+  const ask = toAsk(deps, caller, call, decided);
   if (ask === null && claim === null && record.grantId === null) {
     const written = await deps.decisions.recordDecision(record);
-    return written === 'recorded' ? toAnswer(record, null, false) : 'revision_moved';
+    return written === 'recorded' ? toAnswer(record, null, false) : { kind: 'revision_moved' };
   }
+  // What moved since the key was claimed is part of what this answer rests on.
   const keep = claim && {
-    claim,
+    claim: { ...claim, standing: computeStanding(caller, call, revision) },
     answer: (approval: Approval | null) => JSON.stringify(toAnswer(record, approval, false)),
   };
   const written = await deps.decisions.recordDecisionWith(record, ask, keep);
-  return written.kind === 'recorded' ? toAnswer(record, written.approval, false) : written.kind;
+  return written.kind === 'recorded' ? toAnswer(record, written.approval, false) : written;
 }
 
 /** Decides until nothing has moved between decision and record. @throws Fault `unavailable` when that never rests. */
@@ -144,13 +149,13 @@ async function decideDurably(
   let revision = claim?.policyRevision ?? caller.tenant.activeRevision;
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     const answer = await decideOnce(deps, caller, call, { revision, dryRun, claim });
-    if (typeof answer !== 'string') {
+    if (!('kind' in answer)) {
       deps.metrics.countDecision(answer.decision, dryRun);
       return answer;
     }
     // A rejection or a spent grant is found when the call is decided again; these two are not.
-    if (answer === 'paused') call = { ...call, paused: true };
-    if (answer === 'revision_moved') revision = await deps.tenants.readActiveRevision(caller.tenantId);
+    if (answer.kind === 'paused') call = { ...call, paused: answer.paused };
+    if (answer.kind === 'revision_moved') revision = await deps.tenants.readActiveRevision(caller.tenantId);
   }
   throw revisionNotLoaded();
 }

@@ -16,11 +16,11 @@ export interface CancelInput {
  * @throws Fault in the contract's order of checks.
  */
 export function cancel(deps: Deps, caller: Caller, id: string, input: CancelInput): Promise<Approval> {
-  return transitionByRules(deps, caller, parseApprovalId(id), (policy, locked) => {
+  return transitionByRules(deps, caller, parseApprovalId(id), (policy, locked, actor) => {
     const approval = assertReadable(locked?.approval, caller);
     assertState(approval, 'cancel');
     assertVersion(approval, input.ifMatch);
-    assertPermitted(policy, approval, 'cancel', caller);
+    assertPermitted(policy, approval, 'cancel', actor);
     return [{ kind: 'cancel', reason: input.reason ?? null }];
   });
 }

@@ -6,12 +6,14 @@ import type { AskDecision, Decision, DecisionRequest, DenyDecision, PolicySet } 
 import type { Deps } from './deps.ts';
 import type { FrozenCall } from './frozen_call.ts';
 import { findAnsweringGrant } from './grants.ts';
-import { routeAsk } from './routing.ts';
+import { type Routing, routeAsk } from './routing.ts';
 
 /** A call decided, with the grant that answered where policy asked. */
 export interface DecidedCall {
   decision: Decision;
   grantId: string | null;
+  /** What policy was told of the ledger; false where it was not asked. */
+  deniedBefore: boolean;
 }
 
 /** The ledger's key for a call that resolved to a tool. */
@@ -40,7 +42,7 @@ async function settle(
   call: FrozenCall,
   request: DecisionRequest,
   ask: AskDecision,
-): Promise<AskDecision | DenyDecision> {
+): Promise<DecidedCall> {
   const { tenantId, principal: agent, owner } = caller;
   const { session_id: sessionId, environment } = call.context;
   const digest = denialDigestOf(caller, call, ask.resolved);
@@ -49,11 +51,19 @@ async function settle(
     deps.principals.listApprovers(tenantId),
   ]);
   const routing = routeAsk(policy, ask, { agent, owner, environment }, approvers);
-  const settled = policy.settleAsk(request, ask, {
-    routable: routing.isRoutable,
-    deniedBefore: rejection !== undefined,
-  });
-  if (settled.decision !== 'deny') return settled;
+  const deniedBefore = rejection !== undefined;
+  const settled = policy.settleAsk(request, ask, { routable: routing.isRoutable, deniedBefore });
+  const decision = settled.decision === 'deny' ? sayWhy(settled, call, rejection, routing) : settled;
+  return { decision, grantId: null, deniedBefore };
+}
+
+/** A deny with what is known of its cause: who is lacking, or what a person said. */
+function sayWhy(
+  settled: DenyDecision,
+  call: FrozenCall,
+  rejection: DenialRecord | undefined,
+  routing: Routing,
+): DenyDecision {
   if (settled.denial?.by === 'unroutable' && !routing.isRoutable) {
     const reason = `${settled.reason}: ${routing.lacking}`;
     return { ...settled, reason, denial: createDenial('unroutable', reason) };
@@ -85,12 +95,10 @@ export async function decideCall(
     paused: call.paused,
   };
   const decision = policy.decide(request);
-  if (decision.decision !== 'require_approval') return { decision, grantId: null };
+  if (decision.decision !== 'require_approval') return { decision, grantId: null, deniedBefore: false };
   const grant = await findAnsweringGrant(deps, policy, caller, call, decision);
-  if (grant === undefined) {
-    return { decision: await settle(deps, policy, caller, call, request, decision), grantId: null };
-  }
+  if (grant === undefined) return settle(deps, policy, caller, call, request, decision);
   const { terms: _, ...asked } = decision;
   const reason = `\`${grant.grantedBy}\` has granted this for a ${grant.scope}: ${asked.reason}`;
-  return { decision: { ...asked, decision: 'allow', reason }, grantId: grant.grantId };
+  return { decision: { ...asked, decision: 'allow', reason }, grantId: grant.grantId, deniedBefore: false };
 }

@@ -1,4 +1,4 @@
-import type { Approval } from '../core/approval.ts';
+import type { Approval, Vote } from '../core/approval.ts';
 import { Fault } from '../core/fault.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
 import type { PolicySet } from '../core/policy.ts';
@@ -20,6 +20,13 @@ const MS_PER_SECOND = 1000;
 export function shortenExpiry(from: Date, ttlSeconds: number | null, expiresAt: Date): Date {
   if (ttlSeconds === null) return expiresAt;
   return new Date(Math.min(expiresAt.getTime(), from.getTime() + ttlSeconds * MS_PER_SECOND));
+}
+
+/** The votes of those who could vote now, with the groups they are in now. */
+function presentVotes(votes: readonly Vote[]): Vote[] {
+  return votes.flatMap((vote) =>
+    vote.presentGroups === null ? [] : { ...vote, groups: vote.presentGroups },
+  );
 }
 
 /** Whether everyone whose vote counts may still approve, and enough did if it is approved. */
@@ -45,8 +52,10 @@ export function examineDrift(deps: Deps, policy: PolicySet, locked: LockedApprov
   if (deps.settings.policyDrift === 'strict' || terms === undefined) return VOIDED;
   const expiresAt = shortenExpiry(approval.createdAt, terms.ttlSeconds, approval.expiresAt);
   const { requirements, selfApproval, maxScope } = terms;
-  const renewed = { ...approval, requirements, selfApproval, maxScope, resolved: decision.resolved };
-  if (expiresAt <= approval.readAt || !doVotesHold(policy, renewed)) return VOIDED;
+  const votes = presentVotes(approval.votes);
+  const renewed = { ...approval, votes, requirements, selfApproval, maxScope, resolved: decision.resolved };
+  if (expiresAt <= approval.readAt || votes.length < approval.votes.length) return VOIDED;
+  if (!doVotesHold(policy, renewed)) return VOIDED;
   const changes: ApprovalChange[] = [{ kind: 'revalidate', terms, decision, expiresAt }];
   return { kind: 'revalidated', approval: renewed, changes };
 }

@@ -80,7 +80,7 @@ function judge(
  * @throws Fault in the contract's order of checks; `edit_denied_by_policy`.
  */
 export function edit(deps: Deps, caller: Caller, id: string, input: EditInput): Promise<Approval> {
-  return transitionByRules(deps, caller, parseApprovalId(id), (policy, locked) =>
-    judge(policy, caller, assertLockedReadable(locked, caller), input),
+  return transitionByRules(deps, caller, parseApprovalId(id), (policy, locked, editor) =>
+    judge(policy, editor, assertLockedReadable(locked, caller), input),
   );
 }

@@ -24,14 +24,19 @@ export interface FrozenCall {
   paused: boolean;
 }
 
-const NOTHING_KNOWN: CallStanding = { sessionTier: null, sessionPaused: false, parentRun: null };
+const NOTHING_KNOWN: CallStanding = {
+  sessionTier: null,
+  sessionPaused: false,
+  parentRun: null,
+  ownRun: null,
+};
 
-/** What stands behind a call; one that names neither a session nor a parent run needs no read. */
+/** What stands behind a call; one that names no session and no run needs no read. */
 async function readStanding(deps: Deps, caller: Caller, { context }: CallInput): Promise<CallStanding> {
   const sessionId = context.session_id ?? null;
-  const parentRunId = context.parent_run_id ?? null;
-  if (sessionId === null && parentRunId === null) return NOTHING_KNOWN;
-  return deps.sessions.readStanding(caller.tenantId, caller.principal, sessionId, parentRunId);
+  const run = { runId: context.run_id ?? null, parentRunId: context.parent_run_id ?? null };
+  if (sessionId === null && run.runId === null && run.parentRunId === null) return NOTHING_KNOWN;
+  return deps.sessions.readStanding(caller.tenantId, caller.principal, sessionId, run);
 }
 
 /**

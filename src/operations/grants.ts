@@ -6,8 +6,6 @@ import type { AskDecision, PolicySet } from '../core/policy.ts';
 import { areRequirementsMet } from '../core/requirements.ts';
 import type { Deps } from './deps.ts';
 
-const MS_PER_SECOND = 1000;
-
 /** A call that policy made an ask. */
 export interface AskedCall {
   actionHash: string;
@@ -17,10 +15,10 @@ export interface AskedCall {
 /** Whether everyone whose vote the grant rests on may still give it (NO SILENT DRIFT). */
 function doVotersHold(policy: PolicySet, grant: Grant, ask: AskDecision): boolean {
   return (['approve', 'widen'] as const).every((action) =>
-    grant.votes.every(({ approver, groups }) => {
+    grant.votes.every(({ approver, presentGroups }) => {
       const judged = policy.judgeApprover({
         action,
-        approver: { principal: approver, groups, roles: ['approver'] },
+        approver: { principal: approver, groups: presentGroups ?? [], roles: ['approver'] },
         approval: {
           approvalId: grant.approvalId,
           agent: grant.agent,
@@ -42,16 +40,18 @@ function doVotersHold(policy: PolicySet, grant: Grant, ask: AskDecision): boolea
 function holdsAfterDrift(deps: Deps, policy: PolicySet, grant: Grant, ask: AskDecision): boolean {
   if (deps.settings.policyDrift === 'strict') return false;
   const { ttlSeconds } = ask.terms;
-  const ageSeconds = (deps.now().getTime() - grant.createdAt.getTime()) / MS_PER_SECOND;
-  return (ttlSeconds === null || ageSeconds <= ttlSeconds) && doVotersHold(policy, grant, ask);
+  return (ttlSeconds === null || grant.ageSeconds <= ttlSeconds) && doVotersHold(policy, grant, ask);
 }
 
-/** Whether the yes that was given is all that this ask wants. */
+/** Whether the yes that was given, by those who could give it now, is all that this ask wants. */
 function meetsTerms(grant: Grant, { terms }: AskDecision): boolean {
+  const votes = grant.votes.flatMap(({ approver, presentGroups }) =>
+    presentGroups === null ? [] : { approver, groups: presentGroups },
+  );
   return (
     terms.requirements.signature === 'none' &&
     isWithinScope(grant.scope, terms.maxScope) &&
-    areRequirementsMet(terms.requirements, grant.votes)
+    areRequirementsMet(terms.requirements, votes)
   );
 }
 

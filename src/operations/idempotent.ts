@@ -13,7 +13,11 @@ const ROUTE = 'POST /v1/authorize';
  * What an answer rests on beside the request itself. Where it has changed, a repeat is decided anew under the
  * same key (NO SILENT DRIFT): the context as used stands for the key's limits.
  */
-function computeStanding(caller: Caller, { context, paused }: StandingCall, policyRevision: string): string {
+export function computeStanding(
+  caller: Caller,
+  { context, paused }: StandingCall,
+  policyRevision: string,
+): string {
   const { now: _, ...circumstances } = context;
   return sha256Hex(
     canonicalize({

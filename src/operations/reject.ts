@@ -15,16 +15,16 @@ export interface RejectInput {
  * @throws Fault in the contract's order of checks.
  */
 export function reject(deps: Deps, caller: Caller, id: string, input: RejectInput): Promise<Approval> {
-  return transitionByRules(deps, caller, parseApprovalId(id), (policy, locked) => {
+  return transitionByRules(deps, caller, parseApprovalId(id), (policy, locked, voter) => {
     const approval = assertReadable(locked?.approval, caller);
     assertState(approval, 'decide');
     assertVersion(approval, input.ifMatch);
-    assertPermitted(policy, approval, 'reject', caller);
+    assertPermitted(policy, approval, 'reject', voter);
     return [
       {
         kind: 'vote',
         decision: 'reject',
-        groups: caller.groups,
+        groups: voter.groups,
         scope: 'once',
         windowSeconds: null,
         maxUses: null,

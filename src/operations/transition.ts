@@ -17,14 +17,14 @@ class RevisionMoved extends Error {
 
 /**
  * A change of an approval that policy has a say in: `judge` gets the rules that are active while the row is locked
- * (NO SILENT DRIFT). See `ApprovalStore.transition`.
+ * (NO SILENT DRIFT), and the caller with the groups they are in now. See `ApprovalStore.transition`.
  * @throws Fault `unavailable` when those rules cannot be loaded here.
  */
 export async function transitionByRules(
   deps: Deps,
   caller: Caller,
   approvalId: string,
-  judge: (policy: PolicySet, locked: LockedApproval | undefined) => ApprovalChange[],
+  judge: (policy: PolicySet, locked: LockedApproval | undefined, caller: Caller) => ApprovalChange[],
 ): Promise<Approval> {
   let revision = caller.tenant.activeRevision;
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
@@ -34,7 +34,8 @@ export async function transitionByRules(
         if (locked !== undefined && locked.activeRevision !== policy.revision) {
           throw new RevisionMoved(locked.activeRevision);
         }
-        return judge(policy, locked);
+        // Groups may have changed since the credential was looked up.
+        return judge(policy, locked, locked ? { ...caller, groups: locked.callerGroups } : caller);
       });
     } catch (error) {
       if (!(error instanceof RevisionMoved)) throw error;

@@ -3,6 +3,7 @@ import type { Caller } from '../core/caller.ts';
 import { Fault } from '../core/fault.ts';
 import { isWithinScope } from '../core/grant.ts';
 import type { PolicySet, Scope } from '../core/policy.ts';
+import type { CountedVote } from '../core/requirements.ts';
 import { judgeApprover } from './redecide.ts';
 
 /** How far a vote wants its yes to hold; a window says how long and how often. */
@@ -10,6 +11,16 @@ export interface Widening {
   scope: Scope;
   windowSeconds: number | null;
   maxUses: number | null;
+}
+
+/** A yes for one run. */
+export const ONCE: Widening = { scope: 'once', windowSeconds: null, maxUses: null };
+
+/** Whether policy lets a voter widen the yes they gave; the rules may be others than when they gave it. */
+export function mayWiden(policy: PolicySet, approval: Approval, vote: CountedVote & Widening): boolean {
+  if (vote.scope === 'once' || !isWithinScope(vote.scope, approval.maxScope)) return vote.scope === 'once';
+  const voter = { principal: vote.approver, groups: vote.groups, roles: ['approver'] as const };
+  return judgeApprover(policy, approval, 'widen', voter).kind === 'permitted';
 }
 
 /** @throws Fault `invalid_request` for a yes that holds for a run or session, when the call named none. */

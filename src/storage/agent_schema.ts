@@ -104,6 +104,8 @@ export const runs = pgTable(
     unattended: boolean('unattended').notNull(),
     /** Index into `TIERS`; the least. */
     tierRank: integer('tier_rank').notNull(),
+    /** Whether any of its calls named a parent: then what it inherited holds for all that follow. */
+    hasParent: boolean('has_parent').notNull(),
     seenAt: instant('seen_at').notNull().default(sql`clock_timestamp()`),
   },
   (t) => [

@@ -28,7 +28,9 @@ const now = sql<string>`clock_timestamp()`;
 
 const countedVotes = sql<VoteJson[]>`(
   select coalesce(json_agg(json_build_object('approver', v.approver, 'decision', v.decision, 'scope', v.scope,
-    'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'groups', v.groups) order by v.at, v.approver), '[]')
+    'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'groups', v.groups,
+    'presentGroups', (select p.groups from principals p
+      where p.tenant_id = v.tenant_id and p.principal = v.approver and p.disabled_at is null)) order by v.at, v.approver), '[]')
   from votes v
   where v.tenant_id = approvals.tenant_id and v.approval_id = approvals.approval_id
     and v.version >= approvals.votes_from_version and v.dropped_at is null)`;

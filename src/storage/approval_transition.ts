@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { Approval } from '../core/approval.ts';
 import { UNRATED } from '../core/caller.ts';
 import { unavailable } from '../core/common_faults.ts';
@@ -176,14 +176,22 @@ async function lockApproval(
   const approval = await findApproval(tx, actor.tenantId, approvalId);
   if (approval === undefined) return undefined;
   const activeRevision = await readActiveRevision(tx, actor.tenantId);
-  const [agent] = await tx
-    .select({ groups: principals.groups, riskTier: principals.riskTier })
+  const found = await tx
+    .select({ principal: principals.principal, groups: principals.groups, riskTier: principals.riskTier })
     .from(principals)
-    .where(and(eq(principals.tenantId, actor.tenantId), eq(principals.principal, approval.agent)));
+    .where(
+      and(
+        eq(principals.tenantId, actor.tenantId),
+        inArray(principals.principal, [approval.agent, actor.principal]),
+      ),
+    );
+  const agent = found.find(({ principal }) => principal === approval.agent);
+  const caller = found.find(({ principal }) => principal === actor.principal);
   return {
     approval,
     activeRevision,
     agent: { groups: agent?.groups ?? [], riskTier: agent?.riskTier ?? UNRATED },
+    callerGroups: caller?.groups ?? [],
   };
 }
 

@@ -1,4 +1,4 @@
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
 import type { Approval } from '../core/approval.ts';
 import { agentFrozen } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
@@ -94,8 +94,8 @@ async function insertApproval(tx: Executor, record: DecisionRecord, ask: AskReco
   return approval;
 }
 
-/** What must hold of people for an ask to be put to them: no pause, and no rejection that still holds. */
-function askConditions(record: DecisionRecord, ask: AskRecord) {
+/** What policy is told of people: whether a pause or a rejection of the action holds now. */
+function askFacts(record: DecisionRecord, ask: AskRecord) {
   const { tenantId, agent, context } = record;
   const { session_id: sessionId } = context;
   return {
@@ -109,6 +109,13 @@ function askConditions(record: DecisionRecord, ask: AskRecord) {
   };
 }
 
+/** An ask is written while what policy was told is still so; whether that stands in its way was policy's word. */
+function stillTold(record: DecisionRecord, ask: AskRecord): SQL[] {
+  const { paused, denied } = askFacts(record, ask);
+  const { decidedWith } = ask;
+  return [sql`${paused} = ${decidedWith.paused}`, sql`${denied} = ${decidedWith.deniedBefore}`];
+}
+
 /** Why an ask was not written. */
 async function findMoved(
   tx: Executor,
@@ -116,12 +123,14 @@ async function findMoved(
   ask: AskRecord | null,
 ): Promise<DecisionMoved> {
   if (ask === null) return { kind: 'revision_moved' };
-  const { paused, denied } = askConditions(record, ask);
+  const { paused, denied } = askFacts(record, ask);
   const [found] = await tx.execute<{ paused: boolean; denied: boolean }>(
     sql`select ${paused} as paused, ${denied} as denied`,
   );
-  if (found?.paused === true) return { kind: 'paused' };
-  return { kind: found?.denied === true ? 'denied' : 'revision_moved' };
+  if (found === undefined) throw new Error('a selection without a row');
+  const { decidedWith } = ask;
+  if (found.paused !== decidedWith.paused) return { kind: 'paused', paused: found.paused };
+  return { kind: found.denied === decidedWith.deniedBefore ? 'revision_moved' : 'denied' };
 }
 
 function hasGrant(record: DecisionRecord): record is DecisionRecord & { grantId: string } {
@@ -145,8 +154,7 @@ async function writeDecision(
   await lockStandingKey(tx, record.keyId);
   if (ask !== null) await assertAskAllowed(tx, record, ask);
   if (hasGrant(record) && !(await useGrant(tx, record))) throw new Moved({ kind: 'grant_spent' });
-  const conditions =
-    ask === null ? [] : Object.values(askConditions(record, ask)).map((stop) => sql`not ${stop}`);
+  const conditions = ask === null ? [] : stillTold(record, ask);
   if (!(await insertDecision(tx, record, conditions))) throw new Moved(await findMoved(tx, record, ask));
   await recordRun(tx, record);
   const approval = ask === null ? null : await insertApproval(tx, record, ask);

@@ -27,7 +27,7 @@ export async function holdBase(tx: Executor, digest: string): Promise<boolean> {
 export async function findBase({ db }: Database): Promise<StoredBase | undefined> {
   const [base] = await guarded(() =>
     db
-      .select({ digest: baseRules.digest, rules: baseRules.rules, activatedAt: baseRules.activatedAt })
+      .select({ digest: baseRules.digest, rules: baseRules.rules })
       .from(baseRules)
       .orderBy(desc(baseRules.activatedAt), baseRules.digest)
       .limit(1),

@@ -64,21 +64,23 @@ function runsCte(statement: Database['sql']) {
   return statement`
     , seen as (
       insert into runs as known (tenant_id, run_id, agent, source_trust_rank, contains_sensitive_data, unattended,
-        tier_rank)
+        tier_rank, has_parent)
       select r."tenantId", r."runId", r.agent, max(r."trustRank"), bool_or(r."isSensitive"),
-        bool_or(r."isUnattended"), min(r."tierRank")
+        bool_or(r."isUnattended"), min(r."tierRank"), bool_or(r."hasParent")
       from request r join standing s on s.key_id = r."keyId"
         join tenants t on t.tenant_id = r."tenantId" and t.active_revision = r."policyRevision"
       where r."runId" is not null and not exists (
         select from runs k where k.tenant_id = r."tenantId" and k.run_id = r."runId" and k.agent = r.agent
           and k.source_trust_rank >= r."trustRank" and k.contains_sensitive_data >= r."isSensitive"
-          and k.unattended >= r."isUnattended" and k.tier_rank <= r."tierRank")
+          and k.unattended >= r."isUnattended" and k.tier_rank <= r."tierRank"
+          and k.has_parent >= r."hasParent")
       group by 1, 2, 3 order by 1, 2, 3
       on conflict (tenant_id, run_id, agent) do update set
         source_trust_rank = greatest(known.source_trust_rank, excluded.source_trust_rank),
         contains_sensitive_data = known.contains_sensitive_data or excluded.contains_sensitive_data,
         unattended = known.unattended or excluded.unattended,
         tier_rank = least(known.tier_rank, excluded.tier_rank),
+        has_parent = known.has_parent or excluded.has_parent,
         seen_at = clock_timestamp()
     )`;
 }
@@ -105,7 +107,8 @@ export function createDecisionRecorder(
             "tenantId" text, "decisionId" uuid, agent text, "keyId" uuid, decision text, reason text,
             "determiningPolicies" text[], "policyRevision" text, "canonicalAction" text, "actionHash" text,
             "resolvedTool" text, "resolvedAction" text, context jsonb, denial jsonb,
-            "runId" text, "trustRank" int, "isSensitive" boolean, "isUnattended" boolean, "tierRank" int)
+            "runId" text, "trustRank" int, "isSensitive" boolean, "isUnattended" boolean, "tierRank" int,
+            "hasParent" boolean)
         ), standing as (
           select k.key_id from keys k
           where k.key_id in (select "keyId" from request) and k.revoked_at is null and k.frozen_at is null

@@ -18,7 +18,9 @@ const clock = sql`clock_timestamp()`;
 /** Votes of the grant's approval that count now: of a revoked key's nothing is left. */
 const countedVotes = sql<VoteJson[]>`(
   select coalesce(json_agg(json_build_object('approver', v.approver, 'decision', v.decision, 'scope', v.scope,
-    'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'groups', v.groups)
+    'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'groups', v.groups,
+    'presentGroups', (select p.groups from principals p
+      where p.tenant_id = v.tenant_id and p.principal = v.approver and p.disabled_at is null))
     order by v.at, v.approver), '[]')
   from votes v
   where v.tenant_id = approvals.tenant_id and v.approval_id = approvals.approval_id
@@ -34,6 +36,7 @@ function selectGrants(executor: Executor) {
   return executor
     .select({
       row: grants,
+      ageSeconds: sql<number>`extract(epoch from clock_timestamp() - grants.created_at)::float8`,
       votes: countedVotes,
       resolved: { tool: approvals.resolvedTool, action: approvals.resolvedAction },
     })
@@ -47,7 +50,7 @@ function selectGrants(executor: Executor) {
 
 type Reading = Awaited<ReturnType<typeof selectGrants>>[number];
 
-function toGrant({ row, votes, resolved }: Reading): Grant {
+function toGrant({ row, ageSeconds, votes, resolved }: Reading): Grant {
   const {
     tenantId: _,
     fingerprint: __,
@@ -56,7 +59,7 @@ function toGrant({ row, votes, resolved }: Reading): Grant {
     revokedBy: _____,
     ...grant
   } = row;
-  return { ...grant, resolved, votes: votes.map((vote) => ({ ...vote, at: new Date(vote.at) })) };
+  return { ...grant, ageSeconds, resolved, votes: votes.map((vote) => ({ ...vote, at: new Date(vote.at) })) };
 }
 
 /** Fingerprints that a grant for this call could have. */

@@ -28,7 +28,7 @@ function isMine(claim: IdempotencyClaim) {
 }
 
 /**
- * Keeps the answer of a claim that is still ours; part of the caller's transaction.
+ * Keeps the answer of a claim that is still ours, with the standing that it was given under; part of the caller's transaction.
  * @throws Fault `idempotency_in_flight` when another request took the claim over: nothing is written then.
  */
 export async function storeAnswer(
@@ -38,7 +38,7 @@ export async function storeAnswer(
 ): Promise<void> {
   const kept = await executor
     .update(idempotencyKeys)
-    .set({ answer })
+    .set({ answer, standing: claim.standing })
     .where(isMine(claim))
     .returning({ key: idempotencyKeys.key });
   if (kept.length === 0) throw idempotencyInFlight();

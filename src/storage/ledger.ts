@@ -1,10 +1,10 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { v7 as newUuid } from 'uuid';
 import type { Writer } from '../core/agent_ports.ts';
 import type { Approval } from '../core/approval.ts';
 import { computeDenialDigest } from '../core/denial_digest.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
-import { denials } from './agent_schema.ts';
+import { denials, grants } from './agent_schema.ts';
 import type { Executor } from './database.ts';
 
 /** Rejections within a session that pause it. */
@@ -56,6 +56,21 @@ async function pauseAgentIfDue(tx: Executor, { tenantId, agent }: Approval): Pro
           and d.created_at > coalesce(agent_pauses.resumed_at, '-infinity'))`);
 }
 
+/** Ends what was granted of a rejected action before: the later word of a person holds. */
+async function revokeGrants(tx: Executor, approval: Approval, by: string): Promise<void> {
+  await tx
+    .update(grants)
+    .set({ revokedAt: sql`clock_timestamp()` as unknown as Date, revokedBy: by })
+    .where(
+      and(
+        eq(grants.tenantId, approval.tenantId),
+        eq(grants.agent, approval.agent),
+        inArray(grants.actionHash, [approval.actionHash, approval.originalActionHash]),
+        isNull(grants.revokedAt),
+      ),
+    );
+}
+
 /**
  * Enters a person's rejection into the ledger, in the transaction that writes it and under the approval's lock:
  * what is rejected is terminal for that action. Pauses session and agent where it is one too many.
@@ -82,6 +97,7 @@ export async function recordRejection(
       reason,
     })),
   );
+  await revokeGrants(tx, approval, rejector.principal);
   if (sessionId !== null) await countInSession(tx, approval, sessionId);
   await pauseAgentIfDue(tx, approval);
 }

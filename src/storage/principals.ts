@@ -66,14 +66,19 @@ async function writeRow(
   const disabledAt = (disabled ? sql`clock_timestamp()` : null) as Date | null;
   const stillDisabledAt = disabled ? sql`coalesce(${principals.disabledAt}, clock_timestamp())` : null;
   try {
-    const [row] = await tx
+    const [made] = await tx
       .insert(principals)
       .values({ tenantId, principal, ...columns, disabledAt })
-      .onConflictDoUpdate({
-        target: [principals.tenantId, principals.principal],
-        set: { ...columns, disabledAt: stillDisabledAt },
-      })
+      .onConflictDoNothing({ target: [principals.tenantId, principals.principal] })
       .returning();
+    // Not `on conflict do update`: that takes the row as if its unique columns changed, and whoever refers to it waits.
+    const [row] = made
+      ? [made]
+      : await tx
+          .update(principals)
+          .set({ ...columns, disabledAt: stillDisabledAt as unknown as Date | null })
+          .where(and(eq(principals.tenantId, tenantId), eq(principals.principal, principal)))
+          .returning();
     if (row === undefined) throw new Error('a principal just written is not there');
     return toSettings(row);
   } catch (error) {

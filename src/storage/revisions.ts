@@ -162,7 +162,7 @@ function createActivate(database: Database, publisher: SignalPublisher): Revisio
     const from = seen.revision;
     const outcome = await inTransaction(database, async (tx) => {
       if (by.keyId !== null) await lockStandingKey(tx, by.keyId);
-      if (seen.baseInForce !== null && !(await holdBase(tx, seen.baseInForce))) return 'moved' as const;
+      if (!(await holdBase(tx, seen.baseInForce))) return 'moved' as const;
       const moved = await movePointer(tx, next, from, by);
       if (moved === undefined) return 'moved' as const;
       const isNew = await insertRevision(tx, next, by);
@@ -177,13 +177,14 @@ function createActivate(database: Database, publisher: SignalPublisher): Revisio
   };
 }
 
-/** Every tenant with the rules it decides by; the base digest is null where the revision is not stored. */
+/** Every tenant with the rules it decides by; the base digest is null where the revision is not stored. One statement. */
 async function listTenants({ sql: statement }: Database): Promise<TenantPointer[]> {
   const rows = await guarded(
     async () => statement<
-      { tenant_id: string; active_revision: string; activated_at: string; base_digest: string | null }[]
+      { tenant_id: string; active_revision: string; base_digest: string | null; in_force: string | null }[]
     >`
-      select t.tenant_id, t.active_revision, t.activated_at, r.base_digest
+      select t.tenant_id, t.active_revision, r.base_digest,
+        (select b.digest from base_rules b order by b.activated_at desc, b.digest limit 1) as in_force
       from tenants t
       left join revisions r on r.tenant_id = t.tenant_id and r.revision = t.active_revision
       order by t.tenant_id`,
@@ -191,8 +192,8 @@ async function listTenants({ sql: statement }: Database): Promise<TenantPointer[
   return rows.map((row) => ({
     tenantId: row.tenant_id,
     activeRevision: row.active_revision,
-    activatedAt: new Date(row.activated_at),
     baseDigest: row.base_digest,
+    baseInForce: row.in_force,
   }));
 }
 

@@ -12,12 +12,13 @@ export function toRunColumns({ context }: DecisionRecord) {
     isSensitive: context.contains_sensitive_data,
     isUnattended: context.unattended,
     tierRank: TIERS.indexOf(context.tier),
+    hasParent: context.parent_run_id !== null,
   };
 }
 
 /** Keeps the least favourable circumstances that calls of a run had; part of the caller's transaction. */
 export async function recordRun(tx: Executor, record: DecisionRecord): Promise<void> {
-  const { runId, trustRank, isSensitive, isUnattended, tierRank } = toRunColumns(record);
+  const { runId, trustRank, isSensitive, isUnattended, tierRank, hasParent } = toRunColumns(record);
   if (runId === null) return;
   await tx
     .insert(runs)
@@ -29,6 +30,7 @@ export async function recordRun(tx: Executor, record: DecisionRecord): Promise<v
       containsSensitiveData: isSensitive,
       unattended: isUnattended,
       tierRank,
+      hasParent,
     })
     .onConflictDoUpdate({
       target: [runs.tenantId, runs.runId, runs.agent],
@@ -37,6 +39,7 @@ export async function recordRun(tx: Executor, record: DecisionRecord): Promise<v
         containsSensitiveData: sql`${runs.containsSensitiveData} or excluded.contains_sensitive_data`,
         unattended: sql`${runs.unattended} or excluded.unattended`,
         tierRank: sql`least(${runs.tierRank}, excluded.tier_rank)`,
+        hasParent: sql`${runs.hasParent} or excluded.has_parent`,
         seenAt: sql`clock_timestamp()`,
       },
     });

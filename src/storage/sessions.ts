@@ -10,18 +10,23 @@ import { principals } from './schema.ts';
 import { lockStandingKey } from './standing.ts';
 import { inTransaction } from './transaction.ts';
 
-interface StandingRow {
-  ordinal: number;
-  tier: Tier | null;
-  paused: boolean;
+interface RunRow {
   source_trust_rank: number | null;
   contains_sensitive_data: boolean | null;
   unattended: boolean | null;
   tier_rank: number | null;
 }
 
+interface StandingRow {
+  ordinal: number;
+  tier: Tier | null;
+  paused: boolean;
+  parent: RunRow;
+  own: RunRow;
+}
+
 /** FAIL CLOSED: a rank that is none of this version's reads as the strictest. */
-function toRunStanding(row: StandingRow): RunStanding | null {
+function toRunStanding(row: RunRow): RunStanding | null {
   if (row.source_trust_rank === null || row.tier_rank === null) return null;
   return {
     sourceTrust: SOURCE_TRUSTS[row.source_trust_rank] ?? 'untrusted',
@@ -32,37 +37,48 @@ function toRunStanding(row: StandingRow): RunStanding | null {
 }
 
 function toCallStanding(row: StandingRow): CallStanding {
-  return { sessionTier: row.tier, sessionPaused: row.paused, parentRun: toRunStanding(row) };
+  return {
+    sessionTier: row.tier,
+    sessionPaused: row.paused,
+    parentRun: toRunStanding(row.parent),
+    ownRun: toRunStanding(row.own),
+  };
 }
 
 /**
  * Reads what stands behind calls; those that arrive together share one statement. Of a parent run the strictest of
- * every agent's calls counts: a run that another agent began is continued on its terms.
+ * every agent's calls counts: a run that another agent began is continued on its terms. Of the call's own run what it
+ * carried counts if it ever named a parent.
  */
 function createReadStanding({ sql: statement }: Database): SessionStore['readStanding'] {
   const read = createSharedRead(async (keys) => {
     const requests = keys.map((key, ordinal) => {
-      const [tenant, agent, session, run] = JSON.parse(key) as (string | null)[];
-      return { ordinal, tenant, agent, session, run };
+      const [tenant, agent, session, run, parent] = JSON.parse(key) as (string | null)[];
+      return { ordinal, tenant, agent, session, run, parent };
     });
     const rows = await guarded(
       async () => statement<StandingRow[]>`
         with request as (
           select * from jsonb_to_recordset(${JSON.stringify(requests)}::jsonb)
-            as r(ordinal int, tenant text, agent text, session text, run text)
+            as r(ordinal int, tenant text, agent text, session text, run text, parent text)
         )
-        select r.ordinal, s.tier, s.paused_at is not null as paused, p.*
+        select r.ordinal, s.tier, s.paused_at is not null as paused, to_jsonb(p) as parent, to_jsonb(o) as own
         from request r
           left join sessions s on s.tenant_id = r.tenant and s.agent = r.agent and s.session_id = r.session
           cross join lateral (
             select max(u.source_trust_rank) as source_trust_rank, min(u.tier_rank) as tier_rank,
               bool_or(u.contains_sensitive_data) as contains_sensitive_data, bool_or(u.unattended) as unattended
-            from runs u where u.tenant_id = r.tenant and u.run_id = r.run) p`,
+            from runs u where u.tenant_id = r.tenant and u.run_id = r.parent) p
+          cross join lateral (
+            select max(u.source_trust_rank) as source_trust_rank, min(u.tier_rank) as tier_rank,
+              bool_or(u.contains_sensitive_data) as contains_sensitive_data, bool_or(u.unattended) as unattended
+            from runs u where u.tenant_id = r.tenant and u.run_id = r.run and u.agent = r.agent
+              and u.has_parent) o`,
     );
     return new Map(rows.map((row) => [keys[row.ordinal] as string, toCallStanding(row)]));
   });
-  return async (tenantId, agent, sessionId, parentRunId) => {
-    const standing = await read(JSON.stringify([tenantId, agent, sessionId, parentRunId]));
+  return async (tenantId, agent, sessionId, { runId, parentRunId }) => {
+    const standing = await read(JSON.stringify([tenantId, agent, sessionId, runId, parentRunId]));
     if (standing === undefined) throw new Error('a call without its row');
     return standing;
   };
@@ -159,6 +175,16 @@ async function readOwner({ db }: Database, tenantId: string, agent: string): Pro
   return row.owner;
 }
 
+async function isAgentPaused(
+  { sql: statement }: Database,
+  tenantId: string,
+  agent: string,
+): Promise<boolean> {
+  const paused = await statement`select from agent_pauses p
+    where p.tenant_id = ${tenantId} and p.agent = ${agent} and p.paused_at is not null`;
+  return paused.length > 0;
+}
+
 /** The sessions in the database; see the port. */
 export function createSessionStore(database: Database): SessionStore {
   return {
@@ -167,6 +193,7 @@ export function createSessionStore(database: Database): SessionStore {
     putTier: (...args) => putTier(database, ...args),
     resumeSession: (...args) => resumeSession(database, ...args),
     resumeAgent: (...args) => resumeAgent(database, ...args),
+    isAgentPaused: (tenantId, agent) => guarded(() => isAgentPaused(database, tenantId, agent)),
     readOwner: (...args) => guarded(() => readOwner(database, ...args)),
   };
 }

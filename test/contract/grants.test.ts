@@ -291,3 +291,28 @@ test('of several votes the narrowest scope holds', async () => {
   expectOk(done, { status: 'approved' });
   expectOk(answer, { decision: 'require_approval' });
 });
+
+describe('under strict drift', () => {
+  let strict: TestService;
+  beforeAll(async () => {
+    strict = await startTestService({ env: { ...ROOMY, AEGIS_POLICY_DRIFT: 'strict' } });
+    await putTool(strict.operator, 'deploy', 'release', RELEASE);
+  });
+  afterAll(() => strict.close());
+
+  test('a grant ends with the rules it was given under, however little they differ', async () => {
+    await putPolicies(strict.operator, releaseAsk('@max_scope("window")'));
+    const id = await ask(strict.agent, call, context);
+    await strict.approver.post(`/v1/approvals/${id}/approve`, SESSION);
+    const repeat = () => authorize(strict.agent, call, { context });
+    expectOk(await repeat(), { decision: 'allow' });
+
+    await putPolicies(strict.operator, releaseAsk('@max_scope("window")\n@reason("other words")'));
+    const after = await repeat();
+    await putPolicies(strict.operator, releaseAsk('@max_scope("window")'));
+
+    expectOk(after, { decision: 'require_approval', grant_id: null });
+    expectOk(await repeat(), { decision: 'require_approval', grant_id: null });
+    expect((await strict.operator.get('/v1/grants')).body.items).toEqual([]);
+  });
+});

@@ -17,7 +17,7 @@ function limitContext(claims: ContextClaims, key: KeyLimits, more: Partial<Conte
   return limit(claims, {
     key,
     tenantTier: 'auto',
-    standing: { sessionTier: null, parentRun: null },
+    standing: { sessionTier: null, parentRun: null, ownRun: null },
     now: new Date('2026-01-02T03:04:05.678Z'),
     ...more,
   });
@@ -54,7 +54,7 @@ test('the tier is the stricter of what the call asks for and what its session or
   for (const tenantTier of TIERS) {
     for (const sessionTier of [null, ...TIERS]) {
       for (const claimed of [undefined, ...TIERS]) {
-        const standing = { sessionTier, parentRun: null };
+        const standing = { sessionTier, parentRun: null, ownRun: null };
         const { tier } = limitContext({ tier: claimed }, limits(), { tenantTier, standing });
         const given = sessionTier ?? tenantTier;
         const strictest = TIERS.find((one) => one === given || one === claimed);
@@ -79,9 +79,18 @@ test.each<[string, Partial<RunStanding>, object]>([
 ])('a run is never weaker than its parent in %s', (_, parent, inherited) => {
   const claims = { source_trust: 'trusted_internal', parent_run_id: 'r-1' } as const;
   const used = (parentRun: RunStanding) =>
-    limitContext(claims, limits(), { standing: { sessionTier: null, parentRun } });
+    limitContext(claims, limits(), { standing: { sessionTier: null, parentRun, ownRun: null } });
 
   expect(used({ ...FAVOURABLE, ...parent })).toEqual({ ...used(FAVOURABLE), ...inherited });
+});
+
+test('a run that named its parent once does not get rid of it by no longer naming it', () => {
+  const claims = { source_trust: 'trusted_internal', run_id: 'r-2' } as const;
+  const ownRun: RunStanding = { ...FAVOURABLE, sourceTrust: 'untrusted', unattended: true };
+
+  const used = limitContext(claims, limits(), { standing: { sessionTier: null, parentRun: null, ownRun } });
+
+  expect(used).toMatchObject({ source_trust: 'untrusted', unattended: true });
 });
 
 test('a parent that nothing is known of is taken for unattended and of unknown origin', () => {

@@ -29,7 +29,7 @@ async function standInFor(deps: Deps, caller: Caller, agent: string): Promise<Ca
     groups: known.groups,
     owner: known.owner,
     riskTier: known.riskTier ?? UNRATED,
-    paused: false,
+    paused: await deps.sessions.isAgentPaused(caller.tenantId, agent),
     limits: NO_LIMITS,
   };
 }
