@@ -15,6 +15,11 @@ export interface PrincipalSettings {
   disabled: boolean;
 }
 
+/** What is set of a principal: without a word on its owner it keeps the one it has, and with it who may not approve. */
+export interface PrincipalInput extends Omit<PrincipalSettings, 'owner'> {
+  owner: string | null | undefined;
+}
+
 /** Who writes: the key must stand at the write. */
 export interface Writer {
   tenantId: string;
@@ -29,7 +34,7 @@ export interface PrincipalStore {
    * @throws Fault `last_operator_key` when it would leave the tenant without a standing operator key;
    *   `invalid_request` for a Slack user or OIDC subject that is another principal's.
    */
-  put(writer: Writer, principal: string, settings: PrincipalSettings): Promise<PrincipalSettings>;
+  put(writer: Writer, principal: string, settings: PrincipalInput): Promise<PrincipalSettings>;
   /**
    * From its commit no key of the agent stands, on every replica; its open approvals are voided, its grants revoked.
    * @throws Fault `not_found`; `last_operator_key` when it would leave the tenant without a standing operator key.
@@ -181,6 +186,8 @@ export interface GrantStore {
   findAnswering(query: GrantQuery): Promise<Grant[]>;
   /** Ends a grant that does not hold under the rules that decide now (NO SILENT DRIFT). */
   voidDrifted(tenantId: string, grantId: string, activeRevision: string): Promise<void>;
+  /** The same of every grant of a call that these rules deny. */
+  voidDenied(query: GrantQuery, activeRevision: string): Promise<void>;
   /** Grants in force, used up or not, newest first. */
   list(tenantId: string, agent: string | null): Promise<Grant[]>;
   /** @throws Fault `not_found`. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
+import * as z from 'zod';
 import type { Caller } from '../core/caller.ts';
 import { agentFrozen } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
@@ -32,16 +33,20 @@ function assertRole(caller: Caller, route: AnyRoute): void {
   throw new Fault('forbidden', `this needs a key with the role ${needed}`);
 }
 
+/** The body of a route that takes none: absent, or an object without members. */
+const NO_MEMBERS = z.strictObject({});
+
 async function readBody(c: HonoContext, route: AnyRoute): Promise<{ raw: unknown; parsed: unknown }> {
-  if (route.body === undefined) return { raw: undefined, parsed: undefined };
-  const required = route.bodyOptional !== true;
+  const schema = route.body ?? (route.method === 'post' ? NO_MEMBERS : undefined);
+  if (schema === undefined) return { raw: undefined, parsed: undefined };
+  const required = route.body !== undefined && route.bodyOptional !== true;
   const limits = {
     ...BODY_LIMITS,
     ...(route.bodyBytesMax !== undefined && { bytesMax: route.bodyBytesMax }),
   };
   const raw = await readJsonBody(c.req.raw, { ...limits, required, incoming: c.env?.incoming });
   // An absent body reads as `{}`; the json `null` is a body, and of the wrong type.
-  return { raw, parsed: route.body.parse(raw === undefined ? {} : raw) };
+  return { raw, parsed: schema.parse(raw === undefined ? {} : raw) };
 }
 
 /**

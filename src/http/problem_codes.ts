@@ -19,6 +19,7 @@ export function problemCodesOf(route: AnyRoute): FaultCode[] {
   const codes = new Set<FaultCode>([...ANY_ROUTE, ...route.problems]);
   if (route.roles !== 'any') codes.add('forbidden');
   if (route.attempts !== undefined) codes.add('not_found');
-  if (route.body !== undefined) for (const code of BODY) codes.add(code);
+  // A POST that takes no body is read as well: what was sent with it must not go unseen.
+  if (route.body !== undefined || route.method === 'post') for (const code of BODY) codes.add(code);
   return [...codes].sort();
 }

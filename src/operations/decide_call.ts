@@ -5,7 +5,7 @@ import { computeDenialDigest } from '../core/denial_digest.ts';
 import type { AskDecision, Decision, DecisionRequest, DenyDecision, PolicySet } from '../core/policy.ts';
 import type { Deps } from './deps.ts';
 import type { FrozenCall } from './frozen_call.ts';
-import { findAnsweringGrant } from './grants.ts';
+import { findAnsweringGrant, voidDeniedGrants } from './grants.ts';
 import { type Routing, routeAsk } from './routing.ts';
 
 /** A call decided, with the grant that answered where policy asked. */
@@ -75,7 +75,7 @@ function sayWhy(
 
 /**
  * Decides a call: policy, then for an ask a grant that answers it, then whether it may be put to a person. Nothing is
- * written.
+ * written but the end of grants that the rules in force do not bear out.
  */
 export async function decideCall(
   deps: Deps,
@@ -95,6 +95,7 @@ export async function decideCall(
     paused: call.paused,
   };
   const decision = policy.decide(request);
+  if (decision.decision === 'deny') await voidDeniedGrants(deps, policy, caller, call);
   if (decision.decision !== 'require_approval') return { decision, grantId: null, deniedBefore: false };
   const grant = await findAnsweringGrant(deps, policy, caller, call, decision);
   if (grant === undefined) return settle(deps, policy, caller, call, request, decision);

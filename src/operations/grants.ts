@@ -1,5 +1,5 @@
 import type { DecisionContext } from '../core/action.ts';
-import type { Grant } from '../core/agent_ports.ts';
+import type { Grant, GrantQuery } from '../core/agent_ports.ts';
 import type { Caller } from '../core/caller.ts';
 import { isNoWorse, isWithinScope } from '../core/grant.ts';
 import type { AskDecision, PolicySet } from '../core/policy.ts';
@@ -55,6 +55,28 @@ function meetsTerms(grant: Grant, { terms }: AskDecision): boolean {
   );
 }
 
+function toQuery(caller: Caller, { actionHash, context }: AskedCall): GrantQuery {
+  return {
+    tenantId: caller.tenantId,
+    agent: caller.principal,
+    workspace: context.workspace,
+    environment: context.environment,
+    sessionId: context.session_id,
+    runId: context.run_id,
+    actionHash,
+  };
+}
+
+/** Ends the grants that other rules gave a call which the present ones deny: going back does not bring them back. */
+export function voidDeniedGrants(
+  deps: Deps,
+  policy: PolicySet,
+  caller: Caller,
+  call: AskedCall,
+): Promise<void> {
+  return deps.grants.voidDenied(toQuery(caller, call), policy.revision);
+}
+
 /**
  * The grant that answers an ask, if there is one: of the same fingerprint, with votes that meet this ask's
  * requirements, given under circumstances no better than the call's. One of another revision is voided where it does
@@ -68,15 +90,7 @@ export async function findAnsweringGrant(
   ask: AskDecision,
 ): Promise<Grant | undefined> {
   const { context } = call;
-  const grants = await deps.grants.findAnswering({
-    tenantId: caller.tenantId,
-    agent: caller.principal,
-    workspace: context.workspace,
-    environment: context.environment,
-    sessionId: context.session_id,
-    runId: context.run_id,
-    actionHash: call.actionHash,
-  });
+  const grants = await deps.grants.findAnswering(toQuery(caller, call));
   for (const grant of grants) {
     const isCurrent = grant.policyRevision === policy.revision;
     const holds = meetsTerms(grant, ask) && (isCurrent || holdsAfterDrift(deps, policy, grant, ask));

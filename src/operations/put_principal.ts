@@ -1,4 +1,4 @@
-import type { PrincipalSettings } from '../core/agent_ports.ts';
+import type { PrincipalInput, PrincipalSettings } from '../core/agent_ports.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Deps } from './deps.ts';
 import { parsePathPrincipal } from './path_names.ts';
@@ -12,7 +12,7 @@ export async function putPrincipal(
   deps: Deps,
   caller: Caller,
   id: string,
-  settings: PrincipalSettings,
+  settings: PrincipalInput,
 ): Promise<{ principal: string; settings: PrincipalSettings }> {
   const principal = parsePathPrincipal(id);
   return { principal, settings: await deps.principals.put(caller, principal, settings) };

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, inArray, isNull, ne, type SQL, sql } from 'drizzle-orm';
-import type { Grant, GrantQuery, GrantStore } from '../core/agent_ports.ts';
+import type { Grant, GrantQuery, GrantStore, Writer } from '../core/agent_ports.ts';
 import type { Approval } from '../core/approval.ts';
 import { editorsOf } from '../core/approval.ts';
 import { notFound } from '../core/common_faults.ts';
@@ -148,59 +148,72 @@ export async function useGrant(tx: Executor, record: DecisionRecord & { grantId:
   return used.length > 0;
 }
 
+async function findAnswering({ db }: Database, query: GrantQuery): Promise<Grant[]> {
+  const found = await selectGrants(db)
+    .where(
+      and(
+        eq(grants.tenantId, query.tenantId),
+        inArray(grants.fingerprint, fingerprintsOf(query)),
+        eq(grants.agent, query.agent),
+        stands,
+      ),
+    )
+    .orderBy(asc(grants.grantId));
+  return found.map(toGrant);
+}
+
+async function list({ db }: Database, tenantId: string, agent: string | null): Promise<Grant[]> {
+  const ofAgent = agent === null ? undefined : eq(grants.agent, agent);
+  const found = await selectGrants(db)
+    .where(and(eq(grants.tenantId, tenantId), ofAgent, isInForce))
+    .orderBy(desc(grants.grantId));
+  return found.map(toGrant);
+}
+
+/** Ends the tenant's grants that `which` names, if they were last used under another revision. */
+async function voidOfOthers(
+  { db }: Database,
+  tenantId: string,
+  which: SQL,
+  activeRevision: string,
+): Promise<void> {
+  await db
+    .update(grants)
+    .set({ revokedAt: clock as unknown as Date })
+    .where(
+      and(
+        eq(grants.tenantId, tenantId),
+        which,
+        isNull(grants.revokedAt),
+        ne(grants.policyRevision, activeRevision),
+      ),
+    );
+}
+
+function revoke(database: Database, writer: Writer, grantId: string): Promise<void> {
+  return inTransaction(database, async (tx) => {
+    await lockStandingKey(tx, writer.keyId);
+    const revoked = await tx
+      .update(grants)
+      .set({ revokedAt: clock as unknown as Date, revokedBy: writer.principal })
+      .where(and(isGrant(writer.tenantId, grantId), isNull(grants.revokedAt)))
+      .returning({ grantId: grants.grantId });
+    if (revoked.length === 0) throw notFound();
+  });
+}
+
 /** Grants in the database; see the port. */
 export function createGrantStore(database: Database): GrantStore {
-  const { db } = database;
   return {
-    findAnswering: (query) =>
-      guarded(async () => {
-        const found = await selectGrants(db)
-          .where(
-            and(
-              eq(grants.tenantId, query.tenantId),
-              inArray(grants.fingerprint, fingerprintsOf(query)),
-              eq(grants.agent, query.agent),
-              stands,
-            ),
-          )
-          .orderBy(asc(grants.grantId));
-        return found.map(toGrant);
-      }),
+    findAnswering: (query) => guarded(() => findAnswering(database, query)),
     voidDrifted: (tenantId, grantId, activeRevision) =>
-      guarded(async () => {
-        await db
-          .update(grants)
-          .set({ revokedAt: clock as unknown as Date })
-          .where(
-            and(
-              isGrant(tenantId, grantId),
-              isNull(grants.revokedAt),
-              ne(grants.policyRevision, activeRevision),
-            ),
-          );
+      guarded(() => voidOfOthers(database, tenantId, eq(grants.grantId, grantId), activeRevision)),
+    voidDenied: (query, activeRevision) =>
+      guarded(() => {
+        const which = inArray(grants.fingerprint, fingerprintsOf(query));
+        return voidOfOthers(database, query.tenantId, which, activeRevision);
       }),
-    list: (tenantId, agent) =>
-      guarded(async () => {
-        const found = await selectGrants(db)
-          .where(
-            and(
-              eq(grants.tenantId, tenantId),
-              agent === null ? undefined : eq(grants.agent, agent),
-              isInForce,
-            ),
-          )
-          .orderBy(desc(grants.grantId));
-        return found.map(toGrant);
-      }),
-    revoke: (writer, grantId) =>
-      inTransaction(database, async (tx) => {
-        await lockStandingKey(tx, writer.keyId);
-        const revoked = await tx
-          .update(grants)
-          .set({ revokedAt: clock as unknown as Date, revokedBy: writer.principal })
-          .where(and(isGrant(writer.tenantId, grantId), isNull(grants.revokedAt)))
-          .returning({ grantId: grants.grantId });
-        if (revoked.length === 0) throw notFound();
-      }),
+    list: (tenantId, agent) => guarded(() => list(database, tenantId, agent)),
+    revoke: (writer, grantId) => revoke(database, writer, grantId),
   };
 }

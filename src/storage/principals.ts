@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Tier } from '../core/action.ts';
-import type { PrincipalSettings, PrincipalStore, Writer } from '../core/agent_ports.ts';
+import type { PrincipalInput, PrincipalSettings, PrincipalStore, Writer } from '../core/agent_ports.ts';
 import { Fault } from '../core/fault.ts';
 import { createListApprovers } from './approvers.ts';
 import { createPrincipalChange, type PrincipalChange } from './change_principal.ts';
@@ -59,7 +59,7 @@ async function writeRow(
   tx: Executor,
   tenantId: string,
   principal: string,
-  settings: PrincipalSettings,
+  settings: PrincipalInput,
 ): Promise<PrincipalSettings> {
   const { disabled, groups, ...rest } = settings;
   const columns = { ...rest, groups: [...new Set(groups)].sort() };
@@ -93,7 +93,7 @@ async function writeRow(
 function putting(
   writer: Writer,
   principal: string,
-  settings: PrincipalSettings,
+  settings: PrincipalInput,
 ): PrincipalChange<PrincipalSettings> {
   const { tenantId } = writer;
   return {

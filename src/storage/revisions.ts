@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, ne, sql } from 'drizzle-orm';
 import { unavailable } from '../core/common_faults.ts';
 import type { BaseRules, Rules } from '../core/rules.ts';
 import {
@@ -99,23 +99,40 @@ async function list({ sql: statement }: Database, tenantId: string): Promise<Rev
   }));
 }
 
-/** Stores a revision; one that is there already stays as it is. Whether it is new. */
+/**
+ * Stores a revision; one that is there already stays as it is, but for which part of its rules is the base: the same
+ * rules can come of another base, for instance when a policy of the tenant's own moves into it. Whether it is new.
+ */
 export async function insertRevision(tx: Executor, next: NewRevision, by: Activator): Promise<boolean> {
+  const parts = {
+    baseDigest: next.baseDigest,
+    policies: next.rules.policies,
+    tools: next.rules.tools,
+    permissions: next.rules.permissions,
+  };
   const made = await tx
     .insert(revisions)
     .values({
       tenantId: next.tenantId,
       revision: next.revision,
-      baseDigest: next.baseDigest,
-      policies: next.rules.policies,
-      tools: next.rules.tools,
-      permissions: next.rules.permissions,
+      ...parts,
       note: next.note,
       createdBy: by.principal,
     })
     .onConflictDoNothing()
     .returning({ revision: revisions.revision });
-  return made.length > 0;
+  if (made.length > 0) return true;
+  await tx
+    .update(revisions)
+    .set(parts)
+    .where(
+      and(
+        eq(revisions.tenantId, next.tenantId),
+        eq(revisions.revision, next.revision),
+        ne(revisions.baseDigest, next.baseDigest),
+      ),
+    );
+  return false;
 }
 
 /** Enters an activation in the tenant's history. */

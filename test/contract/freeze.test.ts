@@ -27,6 +27,19 @@ const everyCall = (client: ApiClient, approvalId: string) =>
     client.post(`/v1/approvals/${approvalId}/outcome`, { outcome: 'executed' }),
   ]);
 
+test.each([
+  ['that is no json', '{bad', 400, 'invalid_json'],
+  ['with members', '{"x":1}', 422, 'invalid_request'],
+  ['that is no object', '[]', 422, 'invalid_request'],
+])('a body %s is refused where none is taken, and nothing happens', async (_, rawBody, status, code) => {
+  const agent = await newAgent(service);
+
+  const answer = await service.operator.post(`/v1/agents/${agent.principal}/freeze`, undefined, { rawBody });
+
+  expectProblem(answer, status, code);
+  expectOk(await agent.client.get('/v1/me'));
+});
+
 describe('a frozen agent', () => {
   test('is refused on every call, on every process, until it is unfrozen', async () => {
     const agent = await newAgent(service);

@@ -187,6 +187,39 @@ describe('a grant does not answer', () => {
     expectOk(await again(), { decision: 'require_approval' });
   });
 
+  test('what a person has rejected since', async () => {
+    await grantFor(SESSION);
+    const asked = await ask(agent.client, call, { ...context, contains_sensitive_data: true });
+    expectOk(await service.approver.post(`/v1/approvals/${asked}/reject`), { status: 'rejected' });
+
+    expectOk(await again(), { decision: 'deny', denial: { by: 'person' } });
+  });
+
+  test('what other rules denied in between, once the former rules are back', async () => {
+    await grantFor(SESSION);
+    await putPolicies(service.operator, '');
+    expectOk(await again(), { decision: 'deny' });
+    await putPolicies(service.operator, releaseAsk('@max_scope("window")'));
+
+    expectOk(await again(), { decision: 'require_approval', grant_id: null });
+  });
+
+  test('with the vote of somebody who has left the group that it stood for', async () => {
+    await putPolicies(service.operator, releaseAsk('@max_scope("window")\n@groups("crew")'));
+    const approver = await newApprover(service, ['crew']);
+    const other = await newApprover(service, ['crew']);
+    expectOk(await approve(SESSION, approver.client), { status: 'approved' });
+    expectOk(await again(), { decision: 'allow' });
+
+    const left = await service.operator.call('PUT', `/v1/principals/${approver.principal}`, { groups: [] });
+    expectOk(left, { groups: [] });
+
+    const answer = await again();
+    await putPolicies(service.operator, releaseAsk('@max_scope("window")'));
+    expectOk(answer, { decision: 'require_approval' });
+    expect(other.principal).not.toBe(approver.principal);
+  });
+
   test('an ask that no longer lets a yes hold that long', async () => {
     await grantFor(SESSION);
     await putPolicies(service.operator, releaseAsk('@max_scope("once")'));

@@ -35,7 +35,7 @@ describe('PUT /v1/principals/:id', () => {
     expectOk(await get(principal), { principal, ...EVERYTHING });
   });
 
-  test('replaces it wholly: what is left out becomes null or false', async () => {
+  test('replaces it: what is left out becomes null or false, but the owner stays until null is said', async () => {
     const principal = newName('person');
     const body = { ...EVERYTHING, slack_user: newName('U'), oidc_subject: newName('sub') };
     expectOk(await put(principal, body));
@@ -43,12 +43,13 @@ describe('PUT /v1/principals/:id', () => {
     expect(answer.body).toStrictEqual({
       principal,
       groups: [],
-      owner: null,
+      owner: 'approver-1',
       risk_tier: null,
       slack_user: null,
       oidc_subject: null,
       disabled: false,
     });
+    expectOk(await put(principal, { groups: [], owner: null }), { owner: null });
   });
 
   test('sets groups that a key of the principal had added, and `me` shows it at once', async () => {

@@ -131,6 +131,15 @@ describe('a run that goes on for another', () => {
     expect(await decide('plain', { parent_run_id: origin })).toBe('deny');
   });
 
+  test('stays bound when its later calls no longer name their origin', async () => {
+    const [origin, child] = [newRun(), newRun()];
+    await decide('asked', { run_id: origin, source_trust: 'untrusted' });
+    expect(await decide('plain', { run_id: child, parent_run_id: origin })).toBe('deny');
+
+    expect(await decide('plain', { run_id: child })).toBe('deny');
+    expect(await decide('plain', { run_id: newRun() })).toBe('allow');
+  });
+
   test('is unattended and of unknown origin when nothing is known of its origin', async () => {
     const call = { tool: 'kit', action: 'plain', resource: null, mutates_state: true, parameters: {} };
 

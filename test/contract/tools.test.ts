@@ -248,6 +248,15 @@ describe('a base tool', () => {
 });
 
 describe('DELETE /v1/tools/:tool/:action', () => {
+  test('with If-Match takes away what was read, and nothing else', async () => {
+    const before = await put('deploy/release', RELEASE);
+    await put('deploy/release', { ...RELEASE, destructive: true });
+    const stale = { headers: { 'if-match': before.headers.get('etag') ?? '' } };
+
+    expectProblem(await service.operator.delete('/v1/tools/deploy/release', stale), 412, 'stale_version');
+    expect(await find('deploy', 'release')).toMatchObject({ destructive: true });
+  });
+
   test('takes a registration away: its calls are those of an unregistered tool', async () => {
     await put('lamp/off', { mutates_state: false });
     await putPolicies(

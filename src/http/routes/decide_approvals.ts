@@ -14,7 +14,7 @@ import { approvalAnswer, ETAG_HEADER } from './approval_answer.ts';
 
 const REASON_MAX = 2000;
 
-const reason = prose(REASON_MAX).optional();
+const reason = prose(REASON_MAX).nullish();
 const reasonBody = z.strictObject({ reason }).meta({ id: 'ReasonRequest' });
 const success = {
   status: 200,
@@ -34,11 +34,11 @@ const common = { method: 'post', attempts: 'read first', headers: ['if-match'], 
 
 const approveBody = z
   .strictObject({
-    action_hash: sha256.optional(),
+    action_hash: sha256.nullish(),
     reason,
-    scope: z.enum(['once', 'run', 'session', 'window', 'allowlist']).optional(),
-    window_seconds: z.int().min(1).max(86_400).optional(),
-    max_uses: z.int().min(1).max(100).optional(),
+    scope: z.enum(['once', 'run', 'session', 'window', 'allowlist']).nullish(),
+    window_seconds: z.int().min(1).max(86_400).nullish(),
+    max_uses: z.int().min(1).max(100).nullish(),
   })
   .meta({ id: 'ApproveRequest' });
 
@@ -49,7 +49,7 @@ function findWindowIssues(body: z.output<typeof approveBody>): FaultIssue[] {
   }
   const isWindow = body.scope === 'window';
   return (['window_seconds', 'max_uses'] as const)
-    .filter((member) => (body[member] === undefined) === isWindow)
+    .filter((member) => (body[member] == null) === isWindow)
     .map((member) => ({
       pointer: `/${member}`,
       reason: isWindow ? 'is required with the scope `window`' : 'goes with the scope `window` only',
@@ -94,8 +94,8 @@ export const approveRoute = defineRoute({
     const widening = readWidening(body);
     return approvalAnswer(
       await approve(deps, caller, id, {
-        actionHash: body.action_hash,
-        reason: body.reason,
+        actionHash: body.action_hash ?? undefined,
+        reason: body.reason ?? undefined,
         ifMatch: parseIfMatch(header('if-match')),
         widening,
       }),
@@ -115,7 +115,10 @@ export const rejectRoute = defineRoute({
   problems: [...STATE_PROBLEMS, 'stale_version', 'approver_not_eligible', 'self_approval_forbidden'],
   handle: async ({ deps, caller, id, body, header }) =>
     approvalAnswer(
-      await reject(deps, caller, id, { reason: body.reason, ifMatch: parseIfMatch(header('if-match')) }),
+      await reject(deps, caller, id, {
+        reason: body.reason ?? undefined,
+        ifMatch: parseIfMatch(header('if-match')),
+      }),
       caller,
     ),
 });
@@ -138,7 +141,7 @@ export const editRoute = defineRoute({
     approvalAnswer(
       await edit(deps, caller, id, {
         toolCall: body.tool_call,
-        reason: body.reason,
+        reason: body.reason ?? undefined,
         ifMatch: parseIfMatch(header('if-match')),
       }),
       caller,
@@ -156,7 +159,10 @@ export const cancelRoute = defineRoute({
   problems: [...STATE_PROBLEMS, 'stale_version', 'approver_not_eligible', 'self_approval_forbidden'],
   handle: async ({ deps, caller, id, body, header }) =>
     approvalAnswer(
-      await cancel(deps, caller, id, { reason: body.reason, ifMatch: parseIfMatch(header('if-match')) }),
+      await cancel(deps, caller, id, {
+        reason: body.reason ?? undefined,
+        ifMatch: parseIfMatch(header('if-match')),
+      }),
       caller,
     ),
 });

@@ -80,7 +80,8 @@ export const listRevisionsRoute = defineRoute({
 export const activateRevisionRoute = defineRoute({
   operationId: 'activateRevision',
   summary: 'Go back to a revision that the tenant had',
-  description: 'With its policies, tools, permissions, and the base set it had then.',
+  description:
+    'To its policies, tools and permissions. The base set in force stays, so the answer names another revision when it has changed since.',
   method: 'post',
   path: '/v1/policies/revisions/:revision/activate',
   params: { revision: 'the revision, as listed' },

@@ -103,22 +103,20 @@ export const simulatePoliciesRoute = defineRoute({
   },
 });
 
+const contribution = z.strictObject({
+  policy_id: z.string(),
+  effect: z.enum(['permit', 'forbid']),
+  annotations: z.record(z.string(), z.string()),
+});
+
 const explanationOutput = z
   .strictObject({
     decision,
     determining_policies: policyIds,
-    contributions: z
-      .array(
-        z.strictObject({
-          policy_id: z.string(),
-          effect: z.enum(['permit', 'forbid']),
-          applied: z.boolean().meta({
-            description: 'whether it decided; else its scope matched and its conditions did not',
-          }),
-          annotations: z.record(z.string(), z.string()),
-        }),
-      )
-      .meta({ description: 'every policy whose scope matches the call, those that applied first' }),
+    contributions: z.array(contribution).meta({ description: 'the policies that apply to the call' }),
+    nearly: z
+      .array(contribution)
+      .meta({ description: 'policies whose scope matches the call and whose conditions do not' }),
     facts: jsonObject.meta({ description: 'what Cedar was told of the call' }),
     reason: z.string(),
     policy_revision: sha256,
@@ -127,15 +125,15 @@ const explanationOutput = z
 
 function toWireExplanation(explanation: Explanation): z.input<typeof explanationOutput> {
   const { decision: decided } = explanation;
+  const having = (applied: boolean) =>
+    explanation.contributions
+      .filter((one) => one.applied === applied)
+      .map(({ policyId, effect, annotations }) => ({ policy_id: policyId, effect, annotations }));
   return {
     decision: decided.decision,
     determining_policies: decided.determiningPolicies,
-    contributions: explanation.contributions.map(({ policyId, effect, applied, annotations }) => ({
-      policy_id: policyId,
-      effect,
-      applied,
-      annotations,
-    })),
+    contributions: having(true),
+    nearly: having(false),
     facts: explanation.facts,
     reason: decided.reason,
     policy_revision: decided.policyRevision,

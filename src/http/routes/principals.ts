@@ -62,7 +62,7 @@ export const putPrincipalRoute = defineRoute({
   operationId: 'putPrincipal',
   summary: 'Make a principal, or replace it',
   description:
-    'What the body leaves out is set to null or false. A disabled principal has no standing: its keys are refused, its votes on open approvals are dropped, what it asked for is void. Enabling it gives its keys back, not its votes.',
+    'What the body leaves out is set to null or false, but for `owner`, which stays: null takes it away. A disabled principal has no standing: its keys are refused, its votes on open approvals are dropped, what it asked for is void. Enabling it gives its keys back, not its votes.',
   method: 'put',
   path: '/v1/principals/:id',
   params: PARAMS,
@@ -73,7 +73,7 @@ export const putPrincipalRoute = defineRoute({
   handle: async ({ deps, caller, id, body }) => {
     const put = await putPrincipal(deps, caller, id, {
       groups: body.groups,
-      owner: body.owner ?? null,
+      owner: body.owner,
       riskTier: body.risk_tier ?? null,
       slackUser: body.slack_user ?? null,
       oidcSubject: body.oidc_subject ?? null,

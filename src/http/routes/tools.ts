@@ -70,10 +70,12 @@ export const deleteToolRoute = defineRoute({
   path: '/v1/tools/:tool/:action',
   params: NAMES,
   roles: ['operator'],
+  headers: ['if-match'],
   success: { status: 204, description: 'deleted' },
-  problems: ['not_found', 'base_tool', 'policy_invalid'],
-  handle: async ({ deps, caller, params }) => {
-    await deleteTool(deps, caller, params.tool ?? '', params.action ?? '');
+  problems: ['not_found', 'base_tool', 'policy_invalid', 'stale_version'],
+  handle: async ({ deps, caller, params, header }) => {
+    const expectedRevision = parseRevisionTag(header('if-match'));
+    await deleteTool(deps, caller, params.tool ?? '', params.action ?? '', expectedRevision);
     return {};
   },
 });

@@ -18,12 +18,18 @@ function parseExistingName(tool: string, action: string): ToolName {
 /**
  * Takes the tenant's own registration of an operation away: from then on it is an unregistered one. Refused while a
  * policy reads its parameters.
- * @throws Fault `not_found`, `base_tool`, `policy_invalid`, `unauthenticated`, `unavailable`.
+ * @throws Fault `not_found`, `base_tool`, `policy_invalid`, `stale_version`, `unauthenticated`, `unavailable`.
  */
-export async function deleteTool(deps: Deps, caller: Caller, tool: string, action: string): Promise<void> {
+export async function deleteTool(
+  deps: Deps,
+  caller: Caller,
+  tool: string,
+  action: string,
+  expectedRevision: string | undefined,
+): Promise<void> {
   const name = parseExistingName(tool, action);
   await changeRules(deps, caller, {
-    expectedRevision: undefined,
+    expectedRevision,
     note: null,
     apply: (rules) => {
       if (findBaseTool(rules, name) !== undefined) {
