@@ -1,8 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { OperatorError } from '../core/operator_error.ts';
 import type { RulesProblem } from '../core/rules.ts';
 import { prepareFirstRevision } from '../operations/create_tenant.ts';
 import type { Deps } from '../operations/deps.ts';
-import { bringUpToDate, filterWaiting, type TenantTrouble } from '../operations/rules/bring_up_to_date.ts';
 import { startRules } from '../operations/rules/start_rules.ts';
 import { type FolderEvent, type FolderOutcome, takeFolder } from '../operations/rules/take_folder.ts';
 import { formatProblem, PolicySetError } from '../policy/policy_set_error.ts';
@@ -10,15 +10,22 @@ import type { Database } from '../storage/database.ts';
 import { ensureTenant, findActiveRevision } from '../storage/tenants.ts';
 import { DEFAULT_TENANT } from './first_keys.ts';
 import type { ServiceLog } from './service_log.ts';
+import { TenantKeeper } from './tenant_keeper.ts';
 import { type FolderWatch, watchFolder } from './watch_folder.ts';
 
-/** The folder's folder of tools. */
-const TOOLS = 'tools';
+/** The folder's folders whose files matter. */
+const INNER_FOLDERS = ['tools', 'cases'];
 
 /** So many problems are named where a person looks for the trouble at hand; the log has all of them. */
 const PROBLEMS_SHOWN = 10;
 
 const RETRY_MS = 2000;
+
+/** Whoever copies a folder over another is done, or has changed more, when so long has passed. */
+const SETTLE_MS = 500;
+
+/** How often it is looked for tenants that no other process has brought up to date. */
+const SWEEP_MS = 10_000;
 
 export interface PolicyFolderOptions {
   deps: Pick<Deps, 'compiler' | 'policy' | 'revisions'>;
@@ -62,34 +69,26 @@ function isOperatorsTrouble(error: unknown): boolean {
 /** Keeps the rules of the service those of its folder, and says when they are not. */
 class FolderKeeper implements PolicyFolder {
   readonly #options: PolicyFolderOptions;
+  readonly #tenants: TenantKeeper;
+  readonly #closing = new AbortController();
   #folderProblem: string | null = null;
-  /** Tenants whose rules did not go with the folder when it was last taken. */
-  #troubled: ReadonlySet<string> = new Set();
   /** Digest of the rules as they were read last; undefined while the folder is of no use. */
   #digest: string | undefined;
   #watch: FolderWatch | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
+  #sweepTimer: NodeJS.Timeout | undefined;
   /** Readings one after another: each sees what the one before has done. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: PolicyFolderOptions) {
     this.#options = options;
+    this.#tenants = new TenantKeeper(options.deps, options.log);
   }
 
   async problem(): Promise<string | null> {
-    const problems = [this.#folderProblem, await this.#tenantProblem()];
+    const problems = [this.#folderProblem, await this.#tenants.problem()];
     const told = problems.filter((problem) => problem !== null);
     return told.length === 0 ? null : told.join('\n');
-  }
-
-  /** Whose tenants they are is for the log alone: whoever asks whether the service is ready may be anybody. */
-  async #tenantProblem(): Promise<string | null> {
-    if (this.#troubled.size === 0) return null;
-    const known = this.#troubled;
-    const waiting = await filterWaiting(this.#options.deps.revisions, known).catch(() => known);
-    return waiting.size === 0
-      ? null
-      : `the policy folder does not go with the own rules of tenants (${waiting.size}), whose former revisions decide. The log says why`;
   }
 
   /**
@@ -100,8 +99,8 @@ class FolderKeeper implements PolicyFolder {
     const { directory, log } = this.#options;
     this.#watch = watchFolder(
       directory,
-      TOOLS,
-      () => void this.#enqueue({ kind: 'changed', former: this.#digest }),
+      INNER_FOLDERS,
+      () => this.#lookAgain(),
       (error) =>
         log.warn(
           { err: error, folder: directory },
@@ -111,6 +110,7 @@ class FolderKeeper implements PolicyFolder {
     const started = this.#startRules();
     this.#last = started.catch(() => this.#watch?.close());
     await started;
+    this.#scheduleSweep();
   }
 
   async #startRules(): Promise<void> {
@@ -119,7 +119,7 @@ class FolderKeeper implements PolicyFolder {
     if ((await findActiveRevision(database, DEFAULT_TENANT)) === undefined) {
       await ensureTenant(database, await prepareFirstRevision(deps, DEFAULT_TENANT));
     }
-    this.#reportTenants(await startRules(deps, DEFAULT_TENANT));
+    await this.#tenants.keep(() => startRules(deps, DEFAULT_TENANT));
   }
 
   reload(): Promise<void> {
@@ -128,7 +128,9 @@ class FolderKeeper implements PolicyFolder {
 
   async close(): Promise<void> {
     this.#watch?.close();
+    this.#closing.abort();
     clearTimeout(this.#retryTimer);
+    clearTimeout(this.#sweepTimer);
     await this.#last;
   }
 
@@ -152,15 +154,28 @@ class FolderKeeper implements PolicyFolder {
     const { deps, directory } = this.#options;
     const outcome = await takeFolder(deps, directory, event).catch(throwFileTrouble);
     if (outcome.kind === 'refused') throw new PolicySetError(outcome.problems);
+    if (outcome.kind === 'unsettled') return outcome;
     this.#digest = outcome.digest;
     this.#folderProblem = null;
+    if (outcome.kind === 'in_force' && outcome.dropped.length > 0) {
+      this.#options.log.warn(
+        { folder: directory, dropped: outcome.dropped },
+        'the policy folder no longer has policies that were in force, and they no longer decide. Put them back if that was not meant',
+      );
+    }
     return outcome;
+  }
+
+  #lookAgain(): void {
+    const settle = () => pause(SETTLE_MS, undefined, { ref: false, signal: this.#closing.signal });
+    void this.#enqueue({ kind: 'changed', former: this.#digest, pause: settle });
   }
 
   #enqueue(event: FolderEvent): Promise<void> {
     this.#last = this.#last
       .then(() => this.#reload(event))
       .catch((error: unknown) => {
+        if (this.#closing.signal.aborted) return;
         this.#reportFolder(error);
         if (!isOperatorsTrouble(error)) this.#retry(event);
       });
@@ -174,10 +189,14 @@ class FolderKeeper implements PolicyFolder {
   }
 
   async #reload(event: FolderEvent): Promise<void> {
-    const { deps, directory, log } = this.#options;
+    const { directory, log } = this.#options;
     const outcome = await this.#take(event);
     if (outcome.kind === 'unchanged') return;
-    this.#reportTenants(await bringUpToDate(deps));
+    if (outcome.kind === 'unsettled') {
+      this.#lookAgain();
+      return;
+    }
+    await this.#tenants.bringUp();
     log.info({ folder: directory }, 'the policy folder was read again, and is in force');
   }
 
@@ -192,14 +211,12 @@ class FolderKeeper implements PolicyFolder {
     );
   }
 
-  #reportTenants(troubles: readonly TenantTrouble[]): void {
-    for (const { tenantId, problems } of troubles) {
-      this.#options.log.error(
-        { tenant_id: tenantId, problems: problems.map(formatProblem) },
-        'the rules of a tenant do not go with the policy folder, and its former revision decides. Its operator must change them',
-      );
-    }
-    this.#troubled = new Set(troubles.map(({ tenantId }) => tenantId));
+  /** The process that puts other base rules in force may end before every tenant has them: any other goes on. */
+  #scheduleSweep(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#sweepTimer = setTimeout(() => {
+      this.#last = this.#last.then(() => this.#tenants.sweep()).finally(() => this.#scheduleSweep());
+    }, SWEEP_MS).unref();
   }
 }
 

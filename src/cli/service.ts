@@ -108,18 +108,35 @@ function createReadiness(
   };
 }
 
+/** One for each that must not wait for the other. */
+interface Compilers {
+  /** What operators check and change. */
+  ofRequests: Deps['compiler'];
+  /** What decisions wait for: sets that are loaded, and the policy folder's. */
+  ofService: Deps['compiler'];
+}
+
+function openCompilers(workerPath: string, teardown: Teardown): Compilers {
+  const open = (): Deps['compiler'] => {
+    const compiler = createPolicyCompiler({ workerPath });
+    teardown.add(compiler.close);
+    return compiler;
+  };
+  return { ofRequests: open(), ofService: open() };
+}
+
 function createDeps(
   config: Config,
   database: Database,
-  compiler: Deps['compiler'],
+  compilers: Compilers,
   signals: SignalHub,
   metrics: Deps['metrics'],
 ): Deps {
   const store = createStore(database, signals);
   return {
     ...store,
-    compiler,
-    policy: createPolicySource(store.revisions, compiler),
+    compiler: compilers.ofRequests,
+    policy: createPolicySource(store.revisions, compilers.ofService),
     signals,
     metrics,
     throttle: createThrottle(database, {
@@ -216,11 +233,10 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
   const signals = createSignalHub(database, location.directUrl);
   teardown.add(signals.close);
   teardown.add(startHousekeeping(database, log));
-  const compiler = createPolicyCompiler({ workerPath: join(root, COMPILE_WORKER) });
-  teardown.add(compiler.close);
+  const compilers = openCompilers(join(root, COMPILE_WORKER), teardown);
   const metrics = createMetrics();
-  const deps = createDeps(config, database, compiler, signals, metrics);
-  const folder = await startRules(options, database, deps, teardown);
+  const deps = createDeps(config, database, compilers, signals, metrics);
+  const folder = await startRules(options, database, { ...deps, compiler: compilers.ofService }, teardown);
   const stopping = new AbortController();
   // Each open wait listens, and takes its listener away again: many are no leak to warn of.
   setMaxListeners(0, stopping.signal);

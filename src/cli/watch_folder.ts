@@ -9,17 +9,17 @@ export interface FolderWatch {
 }
 
 /**
- * Calls back once a folder, or the named folder in it, has changed and is quiet again. Where the platform cannot watch,
+ * Calls back once a folder, or a named folder in it, has changed and is quiet again. Where the platform cannot watch,
  * `onTrouble` is told why and nothing is called back.
  */
 export function watchFolder(
   directory: string,
-  inner: string,
+  inner: readonly string[],
   onChange: () => void,
   onTrouble: (error: unknown) => void,
 ): FolderWatch {
   let timer: NodeJS.Timeout | undefined;
-  let innerWatcher: FSWatcher | undefined;
+  const innerWatchers = new Map<string, FSWatcher>();
 
   const start = (path: string, onEvent: () => void): FSWatcher => {
     const watcher = watch(path, onEvent);
@@ -30,13 +30,16 @@ export function watchFolder(
     clearTimeout(timer);
     timer = setTimeout(onChange, QUIET_MS).unref();
   };
-  /** The inner folder may have been made, or replaced by another of its name. */
+  /** An inner folder may have been made, or replaced by another of its name. */
   const watchInner = (): void => {
-    innerWatcher?.close();
-    try {
-      innerWatcher = start(join(directory, inner), wait);
-    } catch {
-      innerWatcher = undefined;
+    for (const name of inner) {
+      innerWatchers.get(name)?.close();
+      innerWatchers.delete(name);
+      try {
+        innerWatchers.set(name, start(join(directory, name), wait));
+      } catch {
+        // It is not there; that it comes is a change of the folder it is in.
+      }
     }
   };
 
@@ -54,7 +57,7 @@ export function watchFolder(
     close: () => {
       clearTimeout(timer);
       outerWatcher?.close();
-      innerWatcher?.close();
+      for (const watcher of innerWatchers.values()) watcher.close();
     },
   };
 }

@@ -17,12 +17,15 @@ export interface PolicySourceOptions {
   setsMax?: number;
   /** A set used within this time is never dropped: a request may still decide by it. */
   quietMs?: number;
+  /** A load that is not done by then fails for who asked; it goes on, and whoever asks again shares it. */
+  loadMs?: number;
   /** Milliseconds on a clock that never goes back. */
   monotonicNow?: () => number;
 }
 
 const SETS_MAX = 64;
 const QUIET_MS = 60_000;
+const LOAD_MS = 10_000;
 
 /**
  * Keeps the policy sets of this process by revision, each compiled when it is first wanted and shared by all tenants
@@ -33,7 +36,8 @@ export function createPolicySource(
   compiler: Pick<PolicyCompiler, 'compile'>,
   options: PolicySourceOptions = {},
 ): PolicySource {
-  const { setsMax = SETS_MAX, quietMs = QUIET_MS, monotonicNow = () => performance.now() } = options;
+  const { setsMax = SETS_MAX, quietMs = QUIET_MS, loadMs = LOAD_MS } = options;
+  const { monotonicNow = () => performance.now() } = options;
   const kept = new Map<string, Kept>();
   const loading = new Map<string, Promise<PolicySet>>();
   const compiling = new Map<string, Promise<PolicySet>>();
@@ -73,9 +77,8 @@ export function createPolicySource(
       const found = find(revision);
       if (found !== undefined) return Promise.resolve(found);
       // By tenant: what one has stored says nothing of another.
-      return share(loading, `${tenantId}/${revision}`, () => load(tenantId, revision)).catch(
-        throwUnavailable,
-      );
+      const shared = share(loading, `${tenantId}/${revision}`, () => load(tenantId, revision));
+      return within(loadMs, shared).catch(throwUnavailable);
     },
   };
 }
@@ -91,6 +94,15 @@ function share<Result>(
   const begun = work().finally(() => underWay.delete(key));
   underWay.set(key, begun);
   return begun;
+}
+
+/** What a piece of work comes to if it is done in time; the work itself goes on. */
+function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`the rules could not be loaded within ${ms} ms`));
+    const timer = setTimeout(late, ms);
+    void work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** Drops sets unused since a time, those unused for longest first, until there are no more than allowed. */

@@ -1,8 +1,9 @@
 import type { Approver, ApproverDecision } from '../core/policy.ts';
 import type { PolicyFacts } from './annotations.ts';
 import { agentUid, approverUid } from './call_facts.ts';
-import { type CedarCall, type EntityJson, evaluate } from './cedar.ts';
+import type { CedarCall, EntityJson } from './cedar.ts';
 import { factsOfAll } from './denies.ts';
+import { evaluateSlice } from './evaluate_slice.ts';
 import { entityUid } from './model.ts';
 import type { LoadedSet } from './prepare_call.ts';
 
@@ -31,7 +32,7 @@ export interface ApproverCall {
 /** Asks Cedar about an approver. FAIL CLOSED: whatever goes wrong is a refusal. */
 export function judgeCall(set: LoadedSet, call: ApproverCall): ApproverDecision {
   const slice = set.getSlice(call.action, call.approver.principal.toLowerCase());
-  const answer = evaluate(slice.preparedName, buildCall(call));
+  const answer = evaluateSlice(slice, () => buildCall(call));
   if (answer.kind !== 'answered') return refuseUnevaluated();
   if (answer.decision === 'allow') return { kind: 'permitted' };
   return refuseBy(factsOfAll(slice, answer.reason), call.whoCould);

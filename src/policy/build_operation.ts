@@ -44,7 +44,7 @@ export function readNames(
 /** Makes an operation of a registration whose schema may be compiled. @throws when the schema cannot be. */
 export function buildOperation(
   registration: ToolRegistration,
-  { tool, action, actionId }: RegisteredNames,
+  { tool, action, actionId, aliasIds }: RegisteredNames,
   compile: SchemaCompiler,
   findPermission: PermissionFinder,
 ): Operation {
@@ -59,7 +59,11 @@ export function buildOperation(
     tool,
     action,
     variants: buildVariants(registration, actionId),
-    permission: findPermission(actionId, registration.permission),
+    permission: findPermission(
+      actionId,
+      registration.permission,
+      aliasIds.filter((id) => id !== undefined),
+    ),
     shape: closed === null ? EMPTY_RECORD : parametersShape(closed),
     paths: registration.path_parameters.map(mark),
     hosts: registration.host_parameters.map(mark),

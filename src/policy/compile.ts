@@ -8,7 +8,7 @@ import { readPolicies } from './check_policies.ts';
 import { mergeTools } from './merge_tools.ts';
 import { buildCedarSchema } from './model.ts';
 import { type PackedPolicies, packPolicies } from './packed_policies.ts';
-import { type PolicySetProblem, PROBLEMS_MAX, problem } from './policy_set_error.ts';
+import { limitProblems, type PolicySetProblem, PROBLEMS_MAX, problem } from './policy_set_error.ts';
 import { buildRegistry } from './registry.ts';
 import { listSliceTargets } from './slice_targets.ts';
 import type { ToolRegistration } from './tool_registration.ts';
@@ -38,11 +38,11 @@ export function compileRules(rules: Rules): Compilation {
   const { registry, problems } = buildRegistry(merged.tools, rules.permissions);
   const read = readPolicies({ ...rules.base.policies, ...rules.policies }, PROBLEMS_MAX);
   const found = [...taken.map(takenId), ...read.problems, ...merged.problems, ...problems];
-  if (found.length > 0) return { kind: 'refused', problems: limit(found) };
+  if (found.length > 0) return { kind: 'refused', problems: limitProblems(found) };
 
   const schema = buildCedarSchema(registry.operations);
   const invalid = validateByScope(read.policies, schema, PROBLEMS_MAX);
-  if (invalid.length > 0) return { kind: 'refused', problems: limit(invalid) };
+  if (invalid.length > 0) return { kind: 'refused', problems: limitProblems(invalid) };
 
   const texts = Object.fromEntries(read.policies.map(({ facts, text }) => [facts.id, text]));
   const revision = computeRevision(texts, schema, registry.registrations, rules.permissions);
@@ -61,13 +61,6 @@ export function compileRules(rules: Rules): Compilation {
 
 function takenId(policyId: string): PolicySetProblem {
   return problem('its `@id` is taken by a base policy', 'Rename it.', { policyId });
-}
-
-/** So many problems as anybody would read, and how many more there are. */
-function limit(problems: readonly PolicySetProblem[]): PolicySetProblem[] {
-  if (problems.length <= PROBLEMS_MAX) return [...problems];
-  const rest = problem('there are more problems than these', 'Correct these first, and check again.');
-  return [...problems.slice(0, PROBLEMS_MAX), rest];
 }
 
 /** SHA-256 of the canonical JSON of all that decisions depend on; the order in which it was read is no part. */

@@ -1,7 +1,8 @@
 import type { PolicyTexts, Rules, RulesProblem } from '../core/rules.ts';
 import type { Flip, PastCall, Refused } from '../core/rules_ports.ts';
 import { type Compilation, compileRules } from './compile.ts';
-import { type FolderReading, readPolicyFolder } from './load.ts';
+import { FolderReader } from './folder_reader.ts';
+import type { FolderReading } from './load.ts';
 import { type OpenPolicySet, openRules } from './open.ts';
 import { type PolicyPlaces, placesOf } from './places.ts';
 import { findRepeatedIds, splitPolicyText } from './policy_text.ts';
@@ -13,6 +14,7 @@ export type TextReading =
 
 /** What the compile thread does: name of a job, what it is given, and what it answers. */
 export interface CompileJobs {
+  /** Reads a policy folder, which has to pass the cases in it. */
   readFolder(directory: string): Promise<FolderReading>;
   splitText(text: string): TextReading;
   compile(rules: Rules): Compilation;
@@ -22,11 +24,12 @@ export interface CompileJobs {
   redecide(calls: PastCall[]): Flip[];
 }
 
-/** The jobs, with the candidate of a simulation between them. */
+/** The jobs, with what is kept from one to another: the candidate of a simulation, and what a folder compiled to. */
 export function createCompileJobs(): CompileJobs {
   let candidate: OpenPolicySet | undefined;
+  const folders = new FolderReader();
   return {
-    readFolder: readPolicyFolder,
+    readFolder: (directory) => folders.read(directory),
     splitText: (text) => {
       const { policies, problems } = splitPolicyText(text, null);
       const found = [...problems, ...findRepeatedIds(policies)];
@@ -34,7 +37,7 @@ export function createCompileJobs(): CompileJobs {
       const texts = Object.fromEntries(policies.map((policy) => [policy.id, policy.text]));
       return { kind: 'split', policies: texts, places: placesOf(policies) };
     },
-    compile: compileRules,
+    compile: (rules) => folders.compile(rules),
     rehearse: (rules) => {
       candidate?.dispose();
       candidate = undefined;

@@ -4,6 +4,7 @@ import { CompileThread, JobTimeout } from './compile_thread.ts';
 import { openRules } from './open.ts';
 import { locateProblems, type PolicyPlaces } from './places.ts';
 import { problem } from './policy_set_error.ts';
+import { TenantTurns } from './tenant_turns.ts';
 
 export interface PolicyCompilerOptions {
   /** The built file of `compile_worker.ts`. */
@@ -34,6 +35,7 @@ export function createPolicyCompiler({
   const thread = new CompileThread({ workerPath, deadlineMs, idleMs });
   const placesOf = new WeakMap<object, PolicyPlaces>();
   const turns = new Turns();
+  const tenantTurns = new TenantTurns();
 
   const locate = (rules: Rules, { problems }: Refused): Refused => ({
     kind: 'refused',
@@ -72,6 +74,7 @@ export function createPolicyCompiler({
           ? locate(rules, rehearsal)
           : { kind: 'simulated', flips: await redecide(thread, calls) };
       }),
+    inTurn: (tenantId, work) => tenantTurns.take(tenantId, work),
     close: () => {
       turns.close();
       return thread.end();

@@ -2,7 +2,7 @@ import type { AskDecision, AskStanding, Decision, DecisionRequest, DenyDecision 
 import { type PolicyFacts, VOTES_MAX } from './annotations.ts';
 import { collectAskTerms } from './ask_terms.ts';
 import { buildAgentCall, buildAskCall, type CallFacts } from './call_facts.ts';
-import { type CedarAnswer, evaluate } from './cedar.ts';
+import type { CedarAnswer } from './cedar.ts';
 import {
   type Common,
   deny,
@@ -13,6 +13,7 @@ import {
   EVALUATION_FAILED,
   factsOfAll,
 } from './denies.ts';
+import { evaluateSlice } from './evaluate_slice.ts';
 import { ASK_ACTION } from './model.ts';
 import { type LoadedSet, prepareCall, unresolved } from './prepare_call.ts';
 import type { Slice } from './slices.ts';
@@ -65,13 +66,13 @@ export function settleAsk(
 /** Asks Cedar about a call. */
 export function consult(set: LoadedSet, facts: CallFacts): Consultation {
   const slice = getSlice(set, facts.variant.sliceId, facts);
-  return { slice, answer: evaluate(slice.preparedName, buildAgentCall(facts, slice.reads)) };
+  return { slice, answer: evaluateSlice(slice, (reads) => buildAgentCall(facts, reads)) };
 }
 
 /** Asks Cedar about putting a call to a person. */
 export function consultOnAsk(set: LoadedSet, facts: CallFacts, standing: AskStanding): Consultation {
   const slice = getSlice(set, ASK_ACTION, facts);
-  return { slice, answer: evaluate(slice.preparedName, buildAskCall(facts, standing, slice.reads)) };
+  return { slice, answer: evaluateSlice(slice, (reads) => buildAskCall(facts, standing, reads)) };
 }
 
 function getSlice(set: LoadedSet, sliceId: string, { request }: CallFacts): Slice {

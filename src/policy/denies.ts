@@ -59,7 +59,7 @@ export function describePolicies(policies: readonly PolicyFacts[]): string {
 /** Every id Cedar names is one of the slice; another would be a fault of this service, and a deny. */
 export function factsOfAll(slice: Slice, ids: readonly string[]): PolicyFacts[] {
   return ids.map((id) => {
-    const facts = slice.policies.get(id);
+    const facts = slice.parts.find(({ policies }) => policies.has(id))?.policies.get(id);
     if (facts === undefined) throw new Error('cedar named a policy that is not in the slice');
     return facts;
   });

@@ -32,7 +32,8 @@ export function explain(set: LoadedSet, request: DecisionRequest, standing: AskS
 
 function contributionsOf({ slice, answer }: Consultation): Contribution[] {
   const applied = answer.kind === 'failed' ? [] : answer.reason;
-  return [...slice.policies.values()].map(({ id, effect, annotations }) => ({
+  const policies = slice.parts.flatMap((part) => [...part.policies.values()]);
+  return policies.map(({ id, effect, annotations }) => ({
     policyId: id,
     effect,
     applied: applied.includes(id),

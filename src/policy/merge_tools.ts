@@ -11,7 +11,6 @@ const STRUCTURAL = [
   'aliases',
   'parameters_schema',
   'facts_by',
-  'secret_parameters',
   'path_parameters',
   'host_parameters',
   'workspace_root',
@@ -22,7 +21,8 @@ const STRUCTURAL = [
 /**
  * Reads the registrations of the base and a tenant's own, and joins them. One of the tenant's that names a base
  * operation can only tighten it: facts are the strictest of both for every value they depend on, the permission the
- * stricter; everything else is left out or the same. Problems have pointers into the tenant's registration.
+ * stricter, and what either calls secret is secret; everything else is left out or the same. Problems have pointers
+ * into the tenant's registration.
  */
 export function mergeTools(
   base: readonly JsonObject[],
@@ -84,12 +84,18 @@ function tighten(known: ToolRegistration, own: ToolRegistration): ToolRegistrati
   return {
     ...known,
     ...strictestOf(factsOf(known), factsOf(own)),
+    secret_parameters: joinNames(own.secret_parameters, known.secret_parameters),
     permission:
       own.permission === null || isLooser(own.permission, known.permission)
         ? known.permission
         : own.permission,
     facts_by: facts_by && { parameter: facts_by.parameter, values: Object.fromEntries(values) },
   };
+}
+
+/** The tenant's own keep their places, by which the registry tells what is wrong with them. */
+function joinNames(own: readonly string[], known: readonly string[]): string[] {
+  return [...own, ...known.filter((name) => !own.includes(name))];
 }
 
 /** From the strictest: none leaves a tool to its tier, which `allow` lifts. */

@@ -1,105 +1,107 @@
 import type { PolicyFacts } from './annotations.ts';
-import { type PackedPolicies, unpackPolicy } from './packed_policies.ts';
-import { type Prepared, PreparedPool } from './prepared_pool.ts';
-import { readsOf } from './reads.ts';
+import { type OpenParts, PARTS_OF_THREAD, type PartsOfSet, type WantedPart } from './open_parts.ts';
+import { type PackedPolicies, type PackedPolicy, unpackPolicy } from './packed_policies.ts';
 import type { Slice } from './slices.ts';
 
-/** The pool of this thread: Cedar's prepared sets are the thread's, whoever made them. */
-const pool = new PreparedPool('slice ');
+/** Stands for the principal of a policy whose scope names no exact one. */
+const NO_PRINCIPAL = 0;
 
-/** Slices kept open for one set; the one unused for longest makes room for another. */
-const OPEN_MAX = 4096;
-
-/** Stands for every principal. */
-const ANY = -1;
-/** Stands for a principal that no scope names. */
-const NONE = 0;
-
-type OpenSlice = { slice: Slice; prepared: Prepared };
-
-// A set that nobody refers to any more, and nobody disposed of, gives back what it held.
-const forgotten = new FinalizationRegistry<Map<string, OpenSlice>>(giveBackAll);
-
-/** How many parsed slices this thread holds, of all sets. */
-export function countPreparedSlices(): number {
-  return pool.size;
+/** The policies whose scope names one principal exactly. */
+interface OwnPolicies {
+  /** The principal's number, which stands for it in keys. */
+  number: number;
+  policies: number[];
 }
 
-/** The slices of one set, each parsed when it is first consulted. */
+// A set that nobody refers to any more, and nobody disposed of, gives back what it held.
+const forgotten = new FinalizationRegistry<{ parts: OpenParts; opened: PartsOfSet }>(({ parts, opened }) =>
+  parts.closeAll(opened),
+);
+
+/**
+ * The slices of one set, each in two parts that are parsed when they are first consulted: the policies whose scope
+ * names no exact principal, which serve every principal, and those that name the one that asks. A principal that is
+ * seen for the first time costs what its own policies cost.
+ */
 export class OpenSlices {
   readonly #packed: PackedPolicies;
-  readonly #principals: ReadonlyMap<string, number>;
-  /** Numbers of the principals that scopes of a slice's policies name. */
-  readonly #namedIn = new Map<string, ReadonlySet<number>>();
-  /** By slice and principal, in the order of their last use. */
-  readonly #open = new Map<string, OpenSlice>();
+  readonly #parts: OpenParts;
+  readonly #own: ReadonlyMap<string, OwnPolicies>;
+  readonly #opened: PartsOfSet = new Map();
+  /** What is known of each policy, once for all parts that list it. */
+  readonly #facts = new Map<number, PolicyFacts>();
   #isDisposed = false;
 
-  constructor(packed: PackedPolicies) {
+  constructor(packed: PackedPolicies, parts = PARTS_OF_THREAD) {
     this.#packed = packed;
-    this.#principals = new Map(packed.principals.map((principal, index) => [principal, index + 1]));
-    forgotten.register(this, this.#open);
+    this.#parts = parts;
+    this.#own = listOwn(packed);
+    forgotten.register(this, { parts, opened: this.#opened });
   }
 
   /**
-   * The policies that can match the slice's action, without those that can match another single principal only; all
-   * of them when no principal is given. Principals are compared as policies write them.
+   * The policies that can match the slice's action and a principal. Principals are compared as policies write them.
+   * To be used at once: the next slice may take the place of this one.
    * @throws Error when there is no such slice, or the slices were disposed of: nothing is evaluated then.
    */
-  get(sliceId: string, principal?: string): Slice {
+  get(sliceId: string, principal: string): Slice {
     if (this.#isDisposed) throw new Error('the policy set was disposed of');
     const listed = this.#packed.slices.get(sliceId);
     if (listed === undefined) throw new Error('an action of the registry has no slice');
-    const number = principal === undefined ? ANY : this.#numberIn(sliceId, listed, principal);
-    const key = `${number} ${sliceId}`;
-    const open = this.#open.get(key) ?? openSlice(this.#packed, listed, number);
-    this.#open.delete(key);
-    this.#open.set(key, open);
-    if (this.#open.size > OPEN_MAX) this.#closeOldest();
-    return open.slice;
+    const own = this.#wantOwn(sliceId, listed, principal);
+    const shared = this.#wantShared(listed);
+    return { parts: this.#parts.use(this.#opened, own === undefined ? [shared] : [shared, own]) };
   }
 
   /** Gives back what was parsed. */
   dispose(): void {
     this.#isDisposed = true;
-    giveBackAll(this.#open);
+    this.#parts.closeAll(this.#opened);
   }
 
-  /** Most slices name no principal: one opened slice then serves all. */
-  #numberIn(sliceId: string, listed: Uint32Array, principal: string): number {
-    const number = this.#principals.get(principal);
-    if (number === undefined) return NONE;
-    const named =
-      this.#namedIn.get(sliceId) ??
-      new Set(Array.from(listed, (policy) => this.#packed.principalOf[policy] ?? 0));
-    this.#namedIn.set(sliceId, named);
-    return named.has(number) ? number : NONE;
+  /** Slices with the same policies share their list, and so this part. */
+  #wantShared(listed: Uint32Array): WantedPart {
+    const { principalOf } = this.#packed;
+    const isShared = (policy: number) => principalOf[policy] === NO_PRINCIPAL;
+    return { key: listed, unpack: () => this.#unpack([...listed].filter(isShared)) };
   }
 
-  #closeOldest(): void {
-    const [oldest] = this.#open;
-    if (oldest === undefined) return;
-    const [key, { prepared }] = oldest;
-    this.#open.delete(key);
-    prepared.giveBack();
+  #wantOwn(sliceId: string, listed: Uint32Array, principal: string): WantedPart | undefined {
+    const own = this.#own.get(principal);
+    const isListed = (policy: number) => isIn(listed, policy);
+    if (own === undefined || !own.policies.some(isListed)) return undefined;
+    const unpack = () => this.#unpack(own.policies.filter(isListed));
+    return { key: `${own.number} ${sliceId}`, unpack };
+  }
+
+  #unpack(policies: readonly number[]): PackedPolicy[] {
+    return policies.map((policy) => {
+      const unpacked = unpackPolicy(this.#packed, policy);
+      const facts = this.#facts.get(policy) ?? unpacked.facts;
+      this.#facts.set(policy, facts);
+      return { ...unpacked, facts };
+    });
   }
 }
 
-function openSlice(packed: PackedPolicies, listed: Uint32Array, principal: number): OpenSlice {
-  const wanted = [...listed].filter((policy) => {
-    const only = packed.principalOf[policy];
-    return principal === ANY || only === NONE || only === principal;
-  });
-  const policies = wanted.map((policy) => unpackPolicy(packed, policy));
-  const prepared = pool.prepare(
-    Object.fromEntries(policies.map(({ facts, json, text }) => [facts.id, text ?? json])),
-  );
-  const reads = readsOf(policies.map(({ json }) => json));
-  const facts = new Map(policies.map((policy): [string, PolicyFacts] => [policy.facts.id, policy.facts]));
-  return { prepared, slice: { preparedName: prepared.name, reads, policies: facts } };
+function listOwn({ principals, principalOf }: PackedPolicies): Map<string, OwnPolicies> {
+  const own = principals.map((principal, index): [string, OwnPolicies] => [
+    principal,
+    { number: index + 1, policies: [] },
+  ]);
+  for (const [policy, number] of principalOf.entries()) {
+    if (number !== NO_PRINCIPAL) own[number - 1]?.[1].policies.push(policy);
+  }
+  return new Map(own);
 }
 
-function giveBackAll(open: Map<string, OpenSlice>): void {
-  for (const { prepared } of open.values()) prepared.giveBack();
-  open.clear();
+/** Whether an ascending list has a number: many policies can name a principal of which a slice has none. */
+function isIn(ascending: Uint32Array, wanted: number): boolean {
+  let [from, to] = [0, ascending.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((ascending[middle] ?? 0) < wanted) from = middle + 1;
+    else to = middle;
+  }
+  return ascending[from] === wanted;
 }

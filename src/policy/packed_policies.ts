@@ -11,7 +11,7 @@ export interface PackedPolicies {
   bytes: Uint8Array<ArrayBuffer>;
   /** Where each begins in the bytes, and after the last, where they end. */
   offsets: Uint32Array<ArrayBuffer>;
-  /** Numbers of the policies in each slice; slices with the same ones share them. */
+  /** Numbers of the policies in each slice, ascending; slices with the same ones share them. */
   slices: Map<string, Uint32Array<ArrayBuffer>>;
   /** The principals that scopes name exactly. */
   principals: string[];

@@ -4,8 +4,15 @@ import { PERMISSIONS, type Permission } from '../core/policy.ts';
 import type { ToolPermission } from '../core/rules.ts';
 import type { RegistrationFault } from './registration_fault.ts';
 
-/** Says which explicit permission holds for an action id, given the registration's own; null when none does. */
-export type PermissionFinder = (actionId: string, registered: Permission | null) => Permission | null;
+/**
+ * Says which explicit permission holds for an action, given its registration's own and the ids of its aliases; null
+ * when none does.
+ */
+export type PermissionFinder = (
+  actionId: string,
+  registered: Permission | null,
+  aliasIds?: readonly string[],
+) => Permission | null;
 
 /** Patterns cost time at every call of a name that nobody registered. */
 export const PATTERNS_MAX = 1_000;
@@ -13,7 +20,8 @@ export const PATTERNS_MAX = 1_000;
 /**
  * Orders explicit permissions. Exact names beat globs, longer globs beat shorter ones, the stricter of two that are
  * equal wins; a registration's own word is one of its exact name. A glob only ever tightens: its `allow` lifts the
- * shorter globs it covers, and leaves a name without a permission.
+ * shorter globs it covers, and leaves a name without a permission. Of an action's names each is looked at by itself and
+ * the strictest wins; an alias only ever tightens too: its `allow` lifts the globs over that alias, and nothing else.
  */
 export function createPermissionFinder(permissions: readonly ToolPermission[]): PermissionFinder {
   const exact = new Map<string, Permission>();
@@ -23,13 +31,21 @@ export function createPermissionFinder(permissions: readonly ToolPermission[]): 
   const globs = permissions
     .filter(({ pattern }) => isGlob(pattern))
     .toSorted((a, b) => b.pattern.length - a.pattern.length || rank(a.permission) - rank(b.permission));
-  return (actionId, registered) => {
+  const findOf = (actionId: string, registered: Permission | null): Permission | null => {
     const named = exact.get(actionId);
     if (named !== undefined) return stricterOf(registered, named);
     if (registered !== null) return registered;
     const covering = globs.find(({ pattern }) => matchesPattern(pattern, actionId));
     return covering === undefined || covering.permission === 'allow' ? null : covering.permission;
   };
+  return (actionId, registered, aliasIds = []) =>
+    aliasIds.reduce(
+      (strictest, aliasId) => {
+        const found = findOf(aliasId, null);
+        return found === null || found === 'allow' ? strictest : stricterOf(strictest, found);
+      },
+      findOf(actionId, registered),
+    );
 }
 
 /** The stricter of a permission and of one that may be absent. */

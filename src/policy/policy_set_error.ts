@@ -26,6 +26,13 @@ export function problem(
   return { policyId: null, source: null, line: null, column: null, pointer: null, ...place, message, help };
 }
 
+/** So many problems as anybody would read, and whether there are more. */
+export function limitProblems(problems: readonly PolicySetProblem[]): PolicySetProblem[] {
+  if (problems.length <= PROBLEMS_MAX) return [...problems];
+  const rest = problem('there are more problems than these', 'Correct these first, and check again.');
+  return [...problems.slice(0, PROBLEMS_MAX), rest];
+}
+
 /** A problem as one line: place, policy, what is wrong, remedy. */
 export function formatProblem(found: PolicySetProblem): string {
   const place = [found.source, found.line, found.column].filter((part) => part !== null).join(':');

@@ -12,6 +12,7 @@ export interface Prepared {
 
 interface Entry {
   name: string;
+  policies: number;
   holders: number;
 }
 
@@ -25,6 +26,7 @@ export class PreparedPool {
   readonly #entries = new Map<string, Entry>();
   readonly #freeNames: string[] = [];
   #namesMade = 0;
+  #policies = 0;
 
   /** A prefix keeps names apart from those of others on the same thread. */
   constructor(prefix: string) {
@@ -34,6 +36,11 @@ export class PreparedPool {
   /** How many sets are held now. */
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** How many policies they have together. */
+  get policies(): number {
+    return this.#policies;
   }
 
   /**
@@ -51,7 +58,7 @@ export class PreparedPool {
         if (!isHeld) return;
         isHeld = false;
         entry.holders -= 1;
-        if (entry.holders === 0) this.#remove(digest, entry.name);
+        if (entry.holders === 0) this.#remove(digest, entry);
       },
     };
   }
@@ -63,13 +70,15 @@ export class PreparedPool {
       this.#freeNames.push(name);
       throw new Error(`policies that parsed singly do not parse together: ${prepared.faults[0]?.message}`);
     }
-    const entry = { name, holders: 0 };
+    const entry = { name, policies: Object.keys(policies).length, holders: 0 };
     this.#entries.set(digest, entry);
+    this.#policies += entry.policies;
     return entry;
   }
 
-  #remove(digest: string, name: string): void {
+  #remove(digest: string, { name, policies }: Entry): void {
     this.#entries.delete(digest);
+    this.#policies -= policies;
     preparePolicies(name, {});
     this.#freeNames.push(name);
   }

@@ -9,13 +9,18 @@ export interface LoadedPolicy {
   json: PolicyJson;
 }
 
-/** The policies whose scope can match one action, parsed by Cedar under a name. */
-export interface Slice {
+/** Policies that Cedar has parsed under a name. */
+export interface SlicePart {
   preparedName: string;
   /** What a call has to hold for them. */
   reads: Reads;
   /** What is known of each, by id. */
   policies: ReadonlyMap<string, PolicyFacts>;
+}
+
+/** The policies whose scope can match one action and one principal, each in one part. */
+export interface Slice {
+  parts: readonly SlicePart[];
 }
 
 /** What calls are sliced by: a Cedar action with the groups that it is in for these calls. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiAnswer } from '../support/api_client.ts';
-import { authorize, refund } from '../support/calls.ts';
+import { ask, authorize, refund } from '../support/calls.ts';
 import { putPolicies, putTool, RELEASE, release } from '../support/rules.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
 import { expectOk, expectProblem, newActor, ROOMY } from './support.ts';
@@ -227,8 +227,21 @@ describe('a base tool', () => {
     expectOk(await authorize(service.agent, refund(100)), { decision: 'allow' });
   });
 
+  test('can have more of its parameters secret: they are shown to nobody else, and to policy as before', async () => {
+    const own = { mutates_state: true, secret_parameters: ['memo'] };
+    expectOk(await put('stripe/refund', own), { base: true, secret_parameters: ['memo'] });
+    expect(await find('stripe', 'refund')).toMatchObject({ secret_parameters: ['memo'] });
+    const call = { ...refund(9000), parameters: { amount: 9000, currency: 'usd', memo: 'my own' } };
+    const shown = await service.approver.get(`/v1/approvals/${await ask(service.agent, call)}`);
+    expect(shown.text).toContain('"memo"');
+    expect(shown.text).not.toContain('my own');
+    expectOk(await put('stripe/refund', { mutates_state: true }), { secret_parameters: [] });
+    const undeclared = { mutates_state: true, secret_parameters: ['memos'] };
+    expectProblem(await put('stripe/refund', undeclared), 422, 'tool_invalid');
+  });
+
   test.each([
-    ['stripe/refund', { mutates_state: false }, /`mutates_state`/],
+    ['stripe/refund', { mutates_state: false }, /send `mutates_state` as the base has it/],
     ['stripe/refund', { mutates_state: true, idempotent: true }, /`idempotent`/],
     ['stripe/refund', { mutates_state: true, permission: 'allow' }, /`permission`/],
     ['stripe/refund', { mutates_state: true, parameters_schema: { type: 'object' } }, /`parameters_schema`/],

@@ -27,6 +27,7 @@ const WIRING = [
   'src/cli/keys_command.ts',
   'src/cli/policy_folder.ts',
   'src/cli/service.ts',
+  'src/cli/tenant_keeper.ts',
   'src/cli/with_database.ts',
 ];
 

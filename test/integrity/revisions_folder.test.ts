@@ -1,6 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ROOMY } from '../contract/support.ts';
 import type { ApiClient } from '../support/api_client.ts';
 import { authorize, refund } from '../support/calls.ts';
 import { copyPolicies, type PolicyFolder } from '../support/policies.ts';
@@ -23,7 +25,7 @@ beforeAll(async () => {
   folder = copyPolicies('stripe.cedar', {});
   stripe = join(folder.path, 'stripe.cedar');
   starter = readFileSync(stripe, 'utf8');
-  service = await startTestService({ env: { AEGIS_POLICY_DIR: folder.path } });
+  service = await startTestService({ env: { ...ROOMY, AEGIS_POLICY_DIR: folder.path } });
 });
 afterAll(async () => {
   await service.close();
@@ -131,9 +133,100 @@ describe('a policy folder that changes', () => {
   });
 });
 
+describe('a folder in which something is missing', () => {
+  const EXTRA = '@id("extra") forbid (principal, action == Aegis::Action::"stripe.refund", resource);';
+  const extra = () => join(folder.path, 'extra.cedar');
+  const DROPPED = expect.objectContaining({
+    level: 'warn',
+    fields: expect.objectContaining({ dropped: ['extra'] }),
+  });
+
+  beforeEach(async () => {
+    writeFileSync(extra(), EXTRA);
+    await untilDecides('deny');
+  });
+  afterEach(() => rmSync(extra(), { force: true }));
+
+  test('for as long as a copy takes is not put in force', async () => {
+    const lamp = join(folder.path, 'tools/lamp.json');
+    const decided = new Set<string>();
+    rmSync(extra());
+    // Longer than the quiet after which the folder is read: the pause of a copy is what is tested.
+    await pause(700);
+    writeFileSync(extra(), EXTRA);
+    writeFileSync(lamp, '{"tool": "lamp", "operations": {"on": {"mutates_state": true}}}');
+    const isTaken = async () => {
+      decided.add(await decide());
+      return JSON.stringify((await service.operator.get('/v1/tools')).body).includes('"lamp"');
+    };
+    await expect.poll(isTaken, { timeout: 20_000, interval: 20 }).toBe(true);
+    rmSync(lamp);
+    expect([...decided]).toEqual(['deny']);
+    expect(service.logged).not.toContainEqual(DROPPED);
+  });
+
+  test('for good is put in force, and the log names the policies that no longer decide', async () => {
+    service.logged.length = 0;
+    rmSync(extra());
+    await untilDecides('require_approval');
+    expect(service.logged).toContainEqual(DROPPED);
+  });
+});
+
+describe('an operator who goes back to a former revision', () => {
+  const operator = () => service.operator;
+  const activate = (revision: string) => operator().post(`/v1/policies/revisions/${revision}/activate`);
+  const own = (id: string) =>
+    `@id("${id}") permit (principal is Aegis::Agent, action == Aegis::Action::"deploy.release", resource);`;
+  const added = (id: string) =>
+    `\n@id("${id}") forbid (principal, action == Aegis::Action::"stripe.refund", resource);\n`;
+
+  beforeEach(() => putTool(operator(), 'deploy', 'release', RELEASE));
+  afterEach(() => putPolicies(operator(), ''));
+
+  test('has its own rules of then, and no base forbid that was added since is undone, now or later', async () => {
+    const former = (await putPolicies(operator(), own('of-then'))).body.revision;
+    await putPolicies(operator(), '');
+    writeFileSync(stripe, starter + added('added-since'));
+    await untilDecides('deny');
+
+    const { status, body } = await activate(former);
+
+    expect(status).toBe(200);
+    expect(body.revision).not.toBe(former);
+    expect(Object.keys(body.base)).toContain('added-since');
+    expect(Object.keys(body.tenant)).toEqual(['of-then']);
+    expect(await decide()).toBe('deny');
+    await putPolicies(operator(), own('after'));
+    expect(await decide()).toBe('deny');
+    const replica = await startTestService({
+      databaseUrl: service.databaseUrl,
+      env: { AEGIS_POLICY_DIR: folder.path },
+    });
+    expect(await decide(replica.as(service.tokens.AGENT))).toBe('deny');
+    await replica.close();
+  });
+
+  test('whose rules do not go with the base in force is told why, and nothing changes', async () => {
+    const former = (await putPolicies(operator(), own('taken'))).body.revision;
+    await putPolicies(operator(), '');
+    writeFileSync(stripe, starter + added('taken'));
+    await untilDecides('deny');
+    const before = (await operator().get('/v1/policies')).body;
+
+    const refused = await activate(former);
+
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { code: 'policy_invalid', errors: [{ policy_id: 'taken' }] },
+    });
+    expect((await operator().get('/v1/policies')).body).toEqual(before);
+  });
+});
+
 describe('a service that starts on a database with rules', () => {
   const startAgain = (path: string) =>
-    startTestService({ databaseUrl: service.databaseUrl, env: { AEGIS_POLICY_DIR: path } });
+    startTestService({ databaseUrl: service.databaseUrl, env: { ...ROOMY, AEGIS_POLICY_DIR: path } });
 
   test('with the folder of before does not take back what was activated since, and says what to do', async () => {
     const stale = copyPolicies('stripe.cedar', {});
@@ -153,18 +246,32 @@ describe('a service that starts on a database with rules', () => {
     }
   });
 
-  test('does not take back an operator’s return to a former revision', async () => {
-    const former = (await ready()).policy_revision;
-    writeFileSync(stripe, replace(starter, RAISED));
-    await untilDecides('allow');
-    await service.operator.post(`/v1/policies/revisions/${former}/activate`);
-    expect(await decide()).toBe('require_approval');
-    const replica = await startAgain(folder.path);
+  test('whose version reads rules otherwise lets a tenant that the folder does not go with decide by its own', async () => {
+    const own = copyPolicies('stripe.cedar', {});
+    const first = await startTestService({ env: { AEGIS_POLICY_DIR: own.path } });
+    const mine = '@id("mine") forbid (principal, action == Aegis::Action::"shell.exec", resource);';
+    await putPolicies(first.operator, mine);
+    // Another version gave these rules another digest.
+    await first.sql`
+      insert into revisions (tenant_id, revision, base_digest, policies, tools, permissions)
+      select tenant_id, ${'0'.repeat(64)}, base_digest, policies, tools, permissions
+      from revisions r where r.revision = (select active_revision from tenants)`;
+    await first.sql`update tenants set active_revision = ${'0'.repeat(64)}`;
+    writeFileSync(join(own.path, 'mine.cedar'), mine);
+    const replica = await startTestService({
+      databaseUrl: first.databaseUrl,
+      env: { AEGIS_POLICY_DIR: own.path },
+    });
     try {
-      expect(await decide(replica.as(service.tokens.AGENT))).toBe('require_approval');
-      expect((await ready(replica)).policy_revision).toBe(former);
+      expect(await decide(replica.as(first.tokens.AGENT))).toBe('require_approval');
+      expect(await ready(replica)).toMatchObject({
+        status: 'ready',
+        policy_problem: expect.stringMatching(/own rules of tenants \(1\)/),
+      });
     } finally {
       await replica.close();
+      await first.close();
+      own.remove();
     }
   });
 

@@ -46,6 +46,24 @@ test('the other process loads what was activated before anybody asks it', async 
   await putPolicies(one.operator, '');
 });
 
+test('a decision that needs other rules loaded does not wait for what operators have checked', async () => {
+  const agent = other.as(one.tokens.AGENT);
+  await authorize(agent, refund(1));
+  const text = Array.from({ length: 1200 }, (_, index) => forbid(`checked-${index}`)).join('\n');
+  let answered = 0;
+  const checks = [1, 2, 3].map(async () => {
+    const { status } = await other.as(one.tokens.OPERATOR).post('/v1/policies/validate', { text });
+    answered += 1;
+    return status;
+  });
+  const { body } = await putPolicies(one.operator, forbid('meanwhile'));
+  const decided = await authorize(agent, refund(1));
+  expect(decided.body).toMatchObject({ determining_policies: ['meanwhile'], policy_revision: body.revision });
+  expect(answered).toBeLessThan(2);
+  expect(await Promise.all(checks)).toEqual([200, 200, 200]);
+  await putPolicies(one.operator, '');
+});
+
 test('under load every decision is the active revision’s own, and once a change is answered no other’s', async () => {
   /** The revision that has been answered as active; undefined while a change is under way. */
   let settled: string | undefined = (await putPolicies(one.operator, '')).body.revision;
@@ -107,3 +125,33 @@ test('two processes that start at once on an empty database have one tenant with
     await database.drop();
   }
 });
+
+test('base rules whose process ended before any tenant had them are brought to all by another, or told of', async () => {
+  const service = await startTestService();
+  /** What a process does first that puts another folder in force. */
+  const begin = (id: string) => service.sql`
+    insert into base_rules (digest, rules, activated_at)
+    select md5(${id}) || md5(${id}), jsonb_set(rules, array['policies', ${id}], to_jsonb(${forbid(id)}::text)), clock_timestamp()
+    from base_rules order by activated_at desc limit 1`;
+  try {
+    await begin('left-behind');
+    const decide = async () => (await authorize(service.agent, refund(1))).body.determining_policies;
+    await vi.waitFor(async () => expect(await decide()).toEqual(['left-behind']), {
+      timeout: 25_000,
+      interval: 200,
+    });
+
+    await putPolicies(service.operator, forbid('taken'));
+    await begin('taken');
+    const problem = async () => (await service.anonymous.get('/readyz')).body.policy_problem;
+    await vi.waitFor(async () => expect(await problem()).toMatch(/own rules of tenants \(1\)/), {
+      timeout: 25_000,
+      interval: 200,
+    });
+    await putPolicies(service.operator, '');
+    expect(await problem()).toBeNull();
+    expect(await decide()).toEqual(['left-behind', 'taken']);
+  } finally {
+    await service.close();
+  }
+}, 60_000);

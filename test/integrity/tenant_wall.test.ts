@@ -153,7 +153,7 @@ async function useGrant({ agent, approver, operator }: Tenant): Promise<void> {
   expect((await authorize(agent, release('shop'), { context: asked })).body.decision).toBe('allow');
   await putPolicies(operator, releaseAsk('@max_scope("once")'));
   await authorize(agent, release('shop'), { context: asked });
-  await authorize(agent, refund(100), { context });
+  await authorize(agent, refund(100), { context: { ...context, run_id: 'r-2' } });
   await approver.post(`/v1/approvals/${await ask(agent, release('other'), asked)}/approve`);
   await putPolicies(operator, releaseAsk('@max_scope("window")'));
   const again = await ask(agent, release('third'), asked);

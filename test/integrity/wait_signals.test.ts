@@ -36,6 +36,7 @@ const deps: Deps = {
     splitText: asksNoPolicy,
     compile: asksNoPolicy,
     simulate: asksNoPolicy,
+    inTurn: asksNoPolicy,
     close: async () => undefined,
   },
   signals: hub,

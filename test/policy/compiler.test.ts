@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Rules } from '../../src/core/rules.ts';
 import type { PastCall } from '../../src/core/rules_ports.ts';
 import { loadPolicySet } from '../../src/policy/load.ts';
+import { WAITING_MAX } from '../../src/policy/tenant_turns.ts';
 import { compilerOfTests } from './compiler_support.ts';
 import { POLICY_DIRECTORY, registration, request } from './support.ts';
 
@@ -52,7 +53,8 @@ test('the starter set compiled on the thread is that loaded here, and decides al
 
 describe('a problem is told', () => {
   test('by file, line and column of the folder it was read from', async () => {
-    cpSync(POLICY_DIRECTORY, folder, { recursive: true });
+    const isNoCase = (source: string) => source !== join(POLICY_DIRECTORY, 'cases');
+    cpSync(POLICY_DIRECTORY, folder, { recursive: true, filter: isNoCase });
     writeFileSync(join(folder, 'own.cedar'), `// mine\n\n@id("own")\n${PERMIT}\nwhen { context.sauce };\n`);
     const base = await readBase(folder);
 
@@ -123,6 +125,61 @@ test('a closed compiler does no job, not even one that waits', async () => {
 
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await expect(closed.splitText('')).rejects.toThrow('closed');
+});
+
+describe('the works of a tenant', () => {
+  /** A work that is done when it is told to be. */
+  function work(tenantId: string) {
+    let finish: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let hasBegun = false;
+    const done = compiler.inTurn(tenantId, async () => {
+      hasBegun = true;
+      await gate;
+      return tenantId;
+    });
+    return { done, finish, hasBegun: () => hasBegun };
+  }
+
+  test('are done one after another, so many wait, and one more is refused at once', async () => {
+    const first = work('a');
+    const waiting = Array.from({ length: WAITING_MAX }, () => work('a'));
+    await expect(work('a').done).rejects.toMatchObject({ code: 'throttled', retryAfterSeconds: 2 });
+    expect([first, ...waiting].map(({ hasBegun }) => hasBegun())).toEqual([
+      true,
+      ...waiting.map(() => false),
+    ]);
+
+    first.finish();
+    await first.done;
+    await expect.poll(() => waiting[0]?.hasBegun()).toBe(true);
+    const further = work('a');
+    for (const { finish } of [...waiting, further]) finish();
+
+    expect(await further.done).toBe('a');
+  });
+
+  test('do not wait for those of another tenant', async () => {
+    const [slow, other] = [work('a'), work('b')];
+
+    other.finish();
+    expect(await other.done).toBe('b');
+
+    slow.finish();
+    await slow.done;
+  });
+
+  test('that fail hold up none of those that wait', async () => {
+    const failing = compiler.inTurn('a', () => Promise.reject(new Error('no')));
+    const next = work('a');
+
+    next.finish();
+
+    await expect(failing).rejects.toThrow('no');
+    expect(await next.done).toBe('a');
+  });
 });
 
 describe('a simulation', () => {

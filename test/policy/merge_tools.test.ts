@@ -59,6 +59,18 @@ describe('a tenant’s word on a base tool', () => {
     ).toMatchObject({ select: { mutates_state: false, idempotent: true, requires_approval: true } });
   });
 
+  test.each<[known: string[], own: string[], expected: string[]]>([
+    [[], ['verb'], ['verb']],
+    [['verb'], [], ['verb']],
+    [['verb'], ['verb'], ['verb']],
+    [['verb'], ['key'], ['key', 'verb']],
+  ])('adds to the secret parameters %j those of %j: they are %j', (known, own, expected) => {
+    const { tool, problems } = merge({ secret_parameters: own }, { ...base, secret_parameters: known });
+
+    expect(problems).toEqual([]);
+    expect(tool?.secret_parameters).toEqual(expected);
+  });
+
   test.each<[string | null, string | null, string | null]>([
     [null, 'ask', 'ask'],
     [null, 'deny', 'deny'],
@@ -89,7 +101,6 @@ describe('a tenant’s word on a base tool', () => {
     ['aliases', { aliases: ['x/y'] }],
     ['parameters_schema', { parameters_schema: { type: 'object' } }],
     ['facts_by', { facts_by: { parameter: 'verb', values: {} } }],
-    ['secret_parameters', { secret_parameters: ['verb'] }],
     ['path_parameters', { path_parameters: ['verb'] }],
     ['host_parameters', { host_parameters: ['verb'] }],
     ['workspace_root', { workspace_root: '/work' }],

@@ -120,6 +120,82 @@ describe('which permission holds', () => {
   });
 });
 
+describe('of an action with aliases', () => {
+  const find = (items: [string, Permission][], registered: Permission | null = null) =>
+    createPermissionFinder(items.map(([pattern, permission]) => ({ pattern, permission })))(
+      'deploy.release',
+      registered,
+      ['ship.it', 'push.out'],
+    );
+
+  test.each<[string, [string, Permission][], Permission | null, Permission | null]>([
+    ['an exact deny of an alias holds', [['push.out', 'deny']], null, 'deny'],
+    ['a glob over an alias holds', [['ship.*', 'ask']], null, 'ask'],
+    [
+      'an exact allow of the name lifts no deny of an alias',
+      [
+        ['deploy.release', 'allow'],
+        ['ship.*', 'deny'],
+      ],
+      null,
+      'deny',
+    ],
+    ["the registration's own allow lifts no deny of an alias", [['ship.it', 'deny']], 'allow', 'deny'],
+    [
+      'the strictest over all names holds',
+      [
+        ['deploy.*', 'ask'],
+        ['ship.*', 'ask'],
+        ['push.out', 'deny'],
+      ],
+      null,
+      'deny',
+    ],
+    [
+      'a deny of the name stays beside milder words on aliases',
+      [
+        ['deploy.release', 'deny'],
+        ['ship.it', 'ask'],
+        ['push.out', 'allow'],
+      ],
+      null,
+      'deny',
+    ],
+    [
+      "an alias's exact allow lifts the globs over that alias",
+      [
+        ['ship.*', 'deny'],
+        ['ship.it', 'allow'],
+      ],
+      null,
+      null,
+    ],
+    ['an allow of an alias allows nothing', [['ship.it', 'allow']], null, null],
+    ['an allow of the name stays without a word on aliases', [['deploy.release', 'allow']], null, 'allow'],
+    ['a word on another name means nothing', [['ship.other', 'deny']], null, null],
+  ])('%s', (_, items, registered, expected) => {
+    expect(find(items, registered)).toBe(expected);
+    expect(find(items.toReversed(), registered)).toBe(expected);
+  });
+
+  test('the strictest of what is said of each name by itself holds, whatever is said', () => {
+    const names = [ID, 'ship.it', 'git.out'];
+    const pattern = fc.constantFrom(...names, '*', 'github.*', 'git*', 'ship.*', '*.it', 'git.*');
+    const items = fc.array(fc.record({ pattern, permission: fc.constantFrom(...PERMISSIONS) }), {
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(items, fc.constantFrom(null, ...PERMISSIONS), (permissions, registered) => {
+        const finder = createPermissionFinder(permissions);
+        const [named = null, ...aliased] = names.map((name) => finder(name, name === ID ? registered : null));
+        const tightening = PERMISSIONS.find((one) => one !== 'allow' && [named, ...aliased].includes(one));
+
+        expect(finder(ID, registered, names.slice(1))).toBe(tightening ?? named);
+      }),
+    );
+  });
+});
+
 describe('a pattern', () => {
   test('covers what the same pattern covers as a regular expression', () => {
     const letters = fc
@@ -190,6 +266,30 @@ describe('in a policy set', () => {
     expect(set.decide(request('GitHub', 'merge', {})).determiningPolicies).toEqual(['no']);
     expect(set.decide(request('gitlab', 'merge', {})).determiningPolicies).toEqual([]);
   });
+
+  test.each([['ship.it'], ['ship.*'], ['*.it']])(
+    'a deny of the alias `%s` denies by every name',
+    (pattern) => {
+      const release = registration('deploy', 'release', { permission: 'allow', aliases: ['Ship/It'] });
+      const allowed = { ...policies, ok: `@id("ok") permit ${scope};` };
+      const build = (permissions: ToolPermission[]) =>
+        buildPolicySet({ policies: allowed, tools: [release], permissions });
+      const [denying, silent] = [build([{ pattern, permission: 'deny' }]), build([])];
+
+      for (const [tool, action] of [
+        ['deploy', 'release'],
+        ['ship', 'it'],
+        [' SHIP', '%69t'],
+      ] as const) {
+        expect(denying.decide(request(tool, action, {}))).toMatchObject({
+          decision: 'deny',
+          determiningPolicies: ['no'],
+        });
+        expect(silent.decide(request(tool, action, {}))).toMatchObject({ decision: 'allow' });
+      }
+      expect(denying.revision).not.toBe(silent.revision);
+    },
+  );
 
   test('a bad pattern refuses the set', () => {
     const permissions = [{ pattern: 'GitHub.*', permission: 'deny' as const }];

@@ -1,15 +1,17 @@
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Decision, DecisionRequest } from '../../src/core/policy.ts';
 import { readPolicyFacts } from '../../src/policy/annotations.ts';
-import { buildAgentCall } from '../../src/policy/call_facts.ts';
-import { evaluate, parsePolicy, preparePolicies } from '../../src/policy/cedar.ts';
+import { parsePolicy, preparePolicies } from '../../src/policy/cedar.ts';
+import { decide, type LoadedSet, settleAsk } from '../../src/policy/decide.ts';
+import { explain } from '../../src/policy/explain.ts';
 import { OpenSlices } from '../../src/policy/open_slices.ts';
 import { packPolicies } from '../../src/policy/packed_policies.ts';
 import { READS_ALL } from '../../src/policy/reads.ts';
 import { buildRegistry } from '../../src/policy/registry.ts';
 import { listSliceTargets } from '../../src/policy/slice_targets.ts';
 import type { LoadedPolicy } from '../../src/policy/slices.ts';
-import { readFacts, registration, request } from './support.ts';
+import { registration, request } from './support.ts';
 
 const AMOUNT = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] };
 const MODE = {
@@ -57,6 +59,8 @@ const condition = fc.constantFrom(
   'context.tool has registered',
   'context.source_trust == Aegis::Trust::"unknown"',
   'context has workspace && context.workspace like "repo:*"',
+  // Cannot be evaluated where a call names no workspace.
+  'context.workspace like "repo:*"',
   'principal has owner && principal.owner == Aegis::Approver::"olga"',
   'action in Aegis::Action::"destroy"',
   'resource in Aegis::Tool::"pay"',
@@ -65,8 +69,9 @@ const condition = fc.constantFrom(
   '(if context.unattended then context else context).contains_sensitive_data',
   'context.tool == {registered: true, mutates_state: true, idempotent: false, destructive: true, requires_approval: false}',
 );
+const ASK = '@decision("require_approval") permit';
 const policy = fc
-  .tuple(fc.constantFrom('permit', 'forbid'), principalScope, actionScope, condition, fc.boolean())
+  .tuple(fc.constantFrom('permit', 'forbid', ASK), principalScope, actionScope, condition, fc.boolean())
   .map(
     ([effect, principal, action, when, negated]) =>
       `${effect} (${principal}, ${action}, resource) ${negated ? 'unless' : 'when'} { ${when} };`,
@@ -90,34 +95,132 @@ function load(id: string, text: string): LoadedPolicy {
 const { registry } = buildRegistry(TOOLS);
 const targets = listSliceTargets(registry.operations);
 const WHOLE = 'the whole set';
+const STANDING = { routable: true, deniedBefore: false };
 afterAll(() => preparePolicies(WHOLE, {}));
 
-test('a slice that is opened when it is consulted decides as the whole set does on a whole call', () => {
+/** The same policies as slices that are opened when they are consulted, and as one set that is told everything. */
+function openBoth(policies: readonly LoadedPolicy[]): {
+  slices: OpenSlices;
+  sliced: LoadedSet;
+  whole: LoadedSet;
+} {
+  const slices = new OpenSlices(packPolicies(policies, targets));
+  preparePolicies(WHOLE, Object.fromEntries(policies.map(({ facts, text }) => [facts.id, text])));
+  const known = new Map(policies.map(({ facts }) => [facts.id, facts]));
+  const parts = [{ preparedName: WHOLE, reads: READS_ALL, policies: known }];
+  return {
+    slices,
+    sliced: { revision: '', registry, getSlice: (sliceId, principal) => slices.get(sliceId, principal) },
+    whole: { revision: '', registry, getSlice: () => ({ parts }) },
+  };
+}
+
+/** What a set makes of a call, and which policies it says applied. */
+function tell(
+  set: LoadedSet,
+  asked: DecisionRequest,
+): { decision: Decision; settled: Decision; applied: string[] } {
+  const decision = decide(set, asked);
+  const isAsk = decision.decision === 'require_approval';
+  const { contributions } = explain(set, asked, STANDING);
+  return {
+    decision,
+    settled: isAsk ? settleAsk(set, asked, decision, STANDING) : decision,
+    applied: contributions.filter(({ applied }) => applied).map(({ policyId }) => policyId),
+  };
+}
+
+test('slices that are opened when they are consulted decide as the whole set does on a whole call', () => {
   fc.assert(
     fc.property(
       fc.array(policy, { minLength: 1, maxLength: 6 }),
       fc.array(call, { minLength: 1, maxLength: 4 }),
       (bodies, calls) => {
-        const policies = bodies.map((body, index) => load(`p${index}`, body));
-        const slices = new OpenSlices(packPolicies(policies, targets));
-        preparePolicies(WHOLE, Object.fromEntries(policies.map(({ facts, text }) => [facts.id, text])));
+        const { slices, sliced, whole } = openBoth(bodies.map((body, index) => load(`p${index}`, body)));
         for (const { principal, action, mode, ...context } of calls) {
           const parameters = action === 'many' && mode !== undefined ? { amount: 1, mode } : { amount: 1 };
           const asked = request('pay', action, parameters, context);
           asked.agent.principal = principal;
-          const operation = registry.operations.find((one) => one.action === action);
-          if (operation === undefined) throw new TypeError('the tool is registered');
-          const facts = readFacts(operation, asked);
-          const slice = slices.get(facts.variant.sliceId, principal.toLowerCase());
 
-          const whole = evaluate(WHOLE, buildAgentCall(facts, READS_ALL));
-
-          expect(whole.kind).toBe('answered');
-          expect(evaluate(slice.preparedName, buildAgentCall(facts, slice.reads))).toEqual(whole);
+          expect(tell(sliced, asked)).toEqual(tell(whole, asked));
         }
         slices.dispose();
       },
     ),
     { numRuns: 300 },
   );
+});
+
+describe('policies for all and policies for the one who asks decide together', () => {
+  const FOR_ALL = 'principal is Aegis::Agent';
+  const FOR_ONE = 'principal == Aegis::Agent::"agent-1"';
+  const says = {
+    nothing: [],
+    'a permit': ['permit (@, action, resource);'],
+    'an ask': [`${ASK} (@, action == Aegis::Action::"pay.out", resource);`],
+    'a forbid': ['forbid (@, action, resource);', 'permit (@, action, resource);'],
+    'a policy that cannot be evaluated': [
+      'permit (@, action, resource) when { context.workspace == "" };',
+      'permit (@, action, resource);',
+    ],
+  };
+  type Said = keyof typeof says;
+  const every = Object.keys(says) as Said[];
+
+  function expected(...said: Said[]): Decision['decision'] {
+    if (said.includes('a forbid') || said.includes('a policy that cannot be evaluated')) return 'deny';
+    if (said.includes('an ask')) return 'require_approval';
+    return said.includes('a permit') ? 'allow' : 'deny';
+  }
+
+  test.each(every.flatMap((all) => every.map((one) => [all, one] as const)))(
+    '%s for all, %s for the one',
+    (all, one) => {
+      const { slices, sliced, whole } = openBoth([
+        ...says[all].map((text, index) => load(`all-${index}`, text.replace('@,', `${FOR_ALL},`))),
+        ...says[one].map((text, index) => load(`one-${index}`, text.replace('@,', `${FOR_ONE},`))),
+        load('other', 'forbid (principal == Aegis::Agent::"agent-2", action, resource);'),
+      ]);
+      const asked = request('pay', 'out', { amount: 1 });
+      const other = request('pay', 'out', { amount: 1 });
+      other.agent.principal = 'agent-2';
+
+      expect(tell(sliced, asked).decision.decision).toBe(expected(all, one));
+      expect(tell(sliced, asked)).toEqual(tell(whole, asked));
+      expect(tell(sliced, other)).toEqual(tell(whole, other));
+      slices.dispose();
+    },
+  );
+
+  test('and all forbids of both are told', () => {
+    const { slices, sliced } = openBoth([
+      load('one', `forbid (${FOR_ONE}, action, resource);`),
+      load('all', `forbid (${FOR_ALL}, action, resource);`),
+    ]);
+
+    const { decision } = tell(sliced, request('pay', 'out', { amount: 1 }));
+
+    expect(decision.determiningPolicies).toEqual(['all', 'one']);
+    slices.dispose();
+  });
+
+  test('and an explanation lists those of both that were consulted, and none of another', () => {
+    const { slices, sliced } = openBoth([
+      load('all', `permit (${FOR_ALL}, action, resource);`),
+      load('all-not', `permit (${FOR_ALL}, action, resource) when { context.unattended };`),
+      load('one', `permit (${FOR_ONE}, action, resource);`),
+      load('one-not', `forbid (${FOR_ONE}, action, resource) when { context.unattended };`),
+      load('other', 'permit (principal == Aegis::Agent::"agent-2", action, resource);'),
+    ]);
+
+    const { contributions } = explain(sliced, request('pay', 'out', { amount: 1 }), STANDING);
+
+    expect(contributions.map(({ policyId, applied }) => [policyId, applied])).toEqual([
+      ['all', true],
+      ['one', true],
+      ['all-not', false],
+      ['one-not', false],
+    ]);
+    slices.dispose();
+  });
 });

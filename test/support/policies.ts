@@ -10,10 +10,13 @@ export interface PolicyFolder {
   remove(): void;
 }
 
-/** A copy of the starter set with texts replaced in one of its files. @throws Error when a text is not in it. */
+/**
+ * A copy of the starter set, without its cases, which are about the set as it is, with texts replaced in one of its files.
+ * @throws Error when a text is not in it.
+ */
 export function copyPolicies(file: string, replaced: Record<string, string>): PolicyFolder {
   const path = mkdtempSync(join(tmpdir(), 'aegis-policies-'));
-  cpSync(STARTER_SET, path, { recursive: true });
+  cpSync(STARTER_SET, path, { recursive: true, filter: (source) => source !== join(STARTER_SET, 'cases') });
   let text = readFileSync(join(path, file), 'utf8');
   for (const [from, to] of Object.entries(replaced)) {
     if (!text.includes(from)) throw new Error(`\`${file}\` has no \`${from}\``);

@@ -41,10 +41,12 @@ export function findPlace(env: NodeJS.ProcessEnv): Place | undefined {
   return { url, agentKey, approverKey, approver2Key, close: async () => undefined };
 }
 
-/** The starter set with one policy more, under which an expiry can be watched. */
+/** The starter set with one policy more, under which an expiry can be watched; without cases, which know only the set. */
 function copyPolicies(folder: string): string {
   const policyDir = join(folder, 'policies');
-  cpSync(join(findPackageRoot(), 'policies'), policyDir, { recursive: true });
+  const starterSet = join(findPackageRoot(), 'policies');
+  const filter = (source: string): boolean => source !== join(starterSet, 'cases');
+  cpSync(starterSet, policyDir, { recursive: true, filter });
   writeFileSync(join(policyDir, 'demo.cedar'), SHORT_LIVED_ASKS);
   return policyDir;
 }

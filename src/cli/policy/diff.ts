@@ -3,6 +3,7 @@ import type { ApproverDecision, PolicySet } from '../../core/policy.ts';
 import type { CallCase } from '../../policy/case_file.ts';
 import { openCaseSet } from '../../policy/case_set.ts';
 import { type CallOutcome, decideCase, judgeCase, outcomeOf } from '../../policy/cases.ts';
+import { formatOutcome } from '../../policy/format_outcome.ts';
 import type { LoadedCases } from '../../policy/load_cases.ts';
 import { PolicySetError } from '../../policy/policy_set_error.ts';
 import { diffRules, type RulesDiff } from '../../policy/rules_diff.ts';
@@ -10,7 +11,6 @@ import { readArguments } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { count, type Terminal, toJsonText, visible, visibleLines } from '../terminal.ts';
 import { findPolicyDirectory, type OpenedFolder, openFolder } from './folder.ts';
-import { formatOutcome } from './outcome.ts';
 import { openCases } from './test.ts';
 
 const USAGE = 'aegis policy diff DIR_A DIR_B [--exit-code] [--json]';

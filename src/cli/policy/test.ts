@@ -2,6 +2,7 @@ import type { PolicySet } from '../../core/policy.ts';
 import { openCaseSet } from '../../policy/case_set.ts';
 import type { CallOutcome, CaseResult } from '../../policy/cases.ts';
 import { findUncovered, findUnknownPolicies, runApproverCase, runCallCase } from '../../policy/cases.ts';
+import { formatOutcome } from '../../policy/format_outcome.ts';
 import { type LoadedCases, loadCases } from '../../policy/load_cases.ts';
 import { PolicySetError } from '../../policy/policy_set_error.ts';
 import { readArguments } from '../arguments.ts';
@@ -9,7 +10,6 @@ import type { Command } from '../command.ts';
 import { count, type Terminal, toJsonText, visible } from '../terminal.ts';
 import { FolderRefused, findPolicyDirectory, type OpenedFolder, openFolder } from './folder.ts';
 import { listFolderFiles } from './folder_files.ts';
-import { formatOutcome } from './outcome.ts';
 
 const USAGE = 'aegis policy test [DIR] [--no-coverage] [--json]';
 

@@ -52,9 +52,13 @@ async function changeOnce(
  * Changes a tenant's rules, on top of whatever is active: a change that came meanwhile is kept, and this one made
  * anew upon it. What does not compile is refused, and the active rules stay.
  * @throws Fault of `apply` and `refuse`; `stale_version` unless the expected revision is the active one;
- *   `unauthenticated`, `unavailable`.
+ *   `throttled`, `unauthenticated`, `unavailable`.
  */
-export async function changeRules(deps: Deps, caller: Caller, change: RulesChange): Promise<ActiveRules> {
+export function changeRules(deps: Deps, caller: Caller, change: RulesChange): Promise<ActiveRules> {
+  return deps.compiler.inTurn(caller.tenantId, () => changeInTurn(deps, caller, change));
+}
+
+async function changeInTurn(deps: Deps, caller: Caller, change: RulesChange): Promise<ActiveRules> {
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     const current = await readCurrentRules(deps.revisions, caller.tenantId);
     const changed = await changeOnce(deps, caller, change, current);

@@ -1,35 +1,19 @@
 import { unavailable } from '../../core/common_faults.ts';
-import type { BaseRules, Rules } from '../../core/rules.ts';
-import type { ActiveRules, RevisionStore, SeenRules } from '../../core/rules_ports.ts';
+import type { Rules } from '../../core/rules.ts';
+import type { ActiveRules, RevisionStore, SeenRules, StoredBase } from '../../core/rules_ports.ts';
 
 /** What a change of a tenant's rules starts from. */
 export interface CurrentRules {
   active: ActiveRules;
-  /** The active rules, on the base that the next revision has. */
+  /** The tenant's own part of the active rules, on the base rules in force. */
   rules: Rules;
+  /** Digest of the base rules in force, which the next revision has. */
   baseDigest: string;
   seen: SeenRules;
 }
 
-interface Base {
-  digest: string;
-  rules: BaseRules;
-  activatedAt: Date;
-}
-
-/**
- * Whether a revision still waits for the base rules in force. One that was activated after they came has the base
- * that its activator chose: an operator who goes back to a former revision goes back to its base.
- */
-export function isOutdated(
-  revision: { baseDigest: string | null; activatedAt: Date },
-  inForce: Omit<Base, 'rules'>,
-): boolean {
-  return revision.baseDigest !== inForce.digest && revision.activatedAt <= inForce.activatedAt;
-}
-
 /** @throws Fault `unavailable` before the first start has stored them. */
-export async function readBaseInForce(revisions: RevisionStore): Promise<Base> {
+export async function readBaseInForce(revisions: RevisionStore): Promise<StoredBase> {
   const inForce = await revisions.findBase();
   if (inForce === undefined) throw unavailable(new Error('no base rules are stored'));
   return inForce;
@@ -38,13 +22,10 @@ export async function readBaseInForce(revisions: RevisionStore): Promise<Base> {
 /** Reads a tenant's rules to change them. */
 export async function readCurrentRules(revisions: RevisionStore, tenantId: string): Promise<CurrentRules> {
   const [active, inForce] = await Promise.all([revisions.readActive(tenantId), readBaseInForce(revisions)]);
-  const base = isOutdated(active, inForce)
-    ? { digest: inForce.digest, rules: inForce.rules }
-    : { digest: active.baseDigest, rules: active.rules.base };
   return {
     active,
-    rules: { ...active.rules, base: base.rules },
-    baseDigest: base.digest,
+    rules: { ...active.rules, base: inForce.rules },
+    baseDigest: inForce.digest,
     seen: { revision: active.revision, baseInForce: inForce.digest },
   };
 }

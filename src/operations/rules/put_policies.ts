@@ -13,14 +13,15 @@ export interface PutPoliciesInput {
 
 /**
  * Replaces the tenant's own policies and activates the set. A text that does not parse or validate changes nothing.
- * @throws Fault `policy_invalid`, `stale_version`, `unauthenticated`, `unavailable`.
+ * @throws Fault `policy_invalid`, `stale_version`, `throttled`, `unauthenticated`, `unavailable`.
  */
 export async function putPolicies(
   deps: Deps,
   caller: Caller,
   { text, note, expectedRevision }: PutPoliciesInput,
 ): Promise<PoliciesInForce> {
-  const split = await deps.compiler.splitText(text);
+  const { tenantId } = caller;
+  const split = await deps.compiler.inTurn(tenantId, () => deps.compiler.splitText(text));
   if (split.kind === 'refused') throw policyInvalid(split.problems);
   const { policies } = split;
   const changed = await changeRules(deps, caller, {
@@ -29,5 +30,5 @@ export async function putPolicies(
     apply: (rules) => ({ ...rules, policies }),
     refuse: policyInvalid,
   });
-  return toPoliciesInForce(deps, caller.tenantId, changed);
+  return toPoliciesInForce(deps, tenantId, changed);
 }

@@ -44,7 +44,7 @@ function assertTightens(rules: Rules, name: ToolName, registration: JsonObject):
   const members = loosened.map((member) => `\`${member}\``).join(', ');
   throw new Fault(
     'base_tool',
-    `the tool is of the base set and can only be tightened, and ${members} would not. Leave them out`,
+    `the tool is of the base set and can only be tightened, and ${members} would not. Leave out what you need not say, and send \`mutates_state\` as the base has it`,
   );
 }
 

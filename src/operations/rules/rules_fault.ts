@@ -27,6 +27,13 @@ export function policyInvalid(problems: readonly RulesProblem[]): Fault {
   return toFault(detail, problems);
 }
 
+/** A former revision whose policies, tools and permissions do not go with the base rules in force. */
+export function revisionInvalid(problems: readonly RulesProblem[]): Fault {
+  const detail =
+    'the revision does not go with the base rules in force, and nothing was changed. `errors` names what is in the way; put its policies in force with `PUT /v1/policies`, corrected';
+  return toFault(detail, problems);
+}
+
 /** A change of tools that policies in force do not go with. */
 export function policiesInTheWay(problems: readonly RulesProblem[]): Fault {
   const detail =

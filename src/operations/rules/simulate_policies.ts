@@ -28,9 +28,13 @@ export interface Simulation {
 /**
  * What a text, as the tenant's own policies, would decide of calls that were decided before and of the approvals that
  * are open: by policy alone, under the circumstances stored and what agents are now. Nothing is stored.
- * @throws Fault `policy_invalid`, `unavailable`.
+ * @throws Fault `policy_invalid`, `throttled`, `unavailable`.
  */
-export async function simulatePolicies(
+export function simulatePolicies(deps: Deps, caller: Caller, input: SimulateInput): Promise<Simulation> {
+  return deps.compiler.inTurn(caller.tenantId, () => simulateInTurn(deps, caller, input));
+}
+
+async function simulateInTurn(
   deps: Deps,
   caller: Caller,
   { text, since, limit }: SimulateInput,

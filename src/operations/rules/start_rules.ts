@@ -19,12 +19,12 @@ export async function startRules(deps: RulesDeps, firstTenant: string): Promise<
   const before = await findPointer(deps, firstTenant);
   const isUnread = ({ tenantId, activeRevision }: TenantPointer) =>
     tenantId === firstTenant && deps.policy.find(activeRevision) === undefined;
-  const troubles = await bringUpToDate(deps, isUnread);
+  const troubles = await bringUpToDate(deps, { alsoRenew: isUnread });
   const after = await findPointer(deps, firstTenant);
   const isReadDifferently =
     before !== undefined &&
     after !== undefined &&
     before.baseDigest === after.baseDigest &&
     before.activeRevision !== after.activeRevision;
-  return isReadDifferently ? bringUpToDate(deps, () => true) : troubles;
+  return isReadDifferently ? bringUpToDate(deps, { alsoRenew: () => true }) : troubles;
 }

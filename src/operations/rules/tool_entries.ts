@@ -32,7 +32,6 @@ const STRUCTURE = [
   'aliases',
   'parameters_schema',
   'facts_by',
-  'secret_parameters',
   'path_parameters',
   'host_parameters',
   'workspace_root',
@@ -93,10 +92,12 @@ function tighten(base: JsonObject, own: JsonObject): JsonObject {
     value,
     strictestFacts({ ...base, ...facts }, own),
   ]);
+  const secrets = [own, base].flatMap(({ secret_parameters: names }) => (Array.isArray(names) ? names : []));
   const isStricter = !isEmpty(own.permission) && looseness(own.permission) < looseness(base.permission);
   return {
     ...base,
     ...strictestFacts(base, own),
+    secret_parameters: [...new Set(secrets)],
     permission: (isStricter ? own.permission : base.permission) ?? null,
     facts_by: factsBy && { parameter: factsBy.parameter, values: Object.fromEntries(values) },
   };

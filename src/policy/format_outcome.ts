@@ -1,11 +1,10 @@
-import type { CallOutcome } from '../../policy/cases.ts';
-import { count } from '../terminal.ts';
+import type { CallOutcome } from './cases.ts';
 
 /** An outcome as one line: decision, what it demands, and the policies that made it. */
 export function formatOutcome(outcome: CallOutcome): string {
   const { decision, determining_policies: policies, requirements, denied_by } = outcome;
   const demands = [
-    ...(requirements === null ? [] : [count(requirements.votes, 'vote')]),
+    ...(requirements === null ? [] : [requirements.votes === 1 ? '1 vote' : `${requirements.votes} votes`]),
     ...(requirements === null || requirements.groups.length === 0
       ? []
       : [`of ${requirements.groups.join(' and ')}`]),
