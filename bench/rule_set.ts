@@ -58,18 +58,28 @@ function toolName(index: number): string {
   return `bench-${index}`;
 }
 
+/** What the policies of one tool divide among them: each is about a band of amounts, and one of them about a call's. */
+const BAND = 2000;
+
+/** So many policies of a tool are for every agent, as in the small set; the further ones name some other agent each. */
+const FOR_EVERYBODY = 2;
+
 function toolPolicy(owner: string, index: number, tools: number): string {
-  const limit = 5000 + Math.floor(index / tools);
+  const turn = Math.floor(index / tools);
+  const [from, to] = [turn * BAND, (turn + 1) * BAND];
+  const principal =
+    turn < FOR_EVERYBODY ? 'principal is Aegis::Agent' : `principal == Aegis::Agent::"other-${turn}"`;
   return `@id("${owner}-policy-${index}")
-@reason("policy ${index}: amounts up to ${limit} are allowed")
+@reason("policy ${index}: amounts from ${from} to ${to} are allowed")
 permit (
-  principal is Aegis::Agent,
+  ${principal},
   action == Aegis::Action::"${toolName(index % tools)}.pay",
   resource
 )
 when
 {
-  context.parameters.amount <= ${limit} &&
+  context.parameters.amount >= ${from} &&
+  context.parameters.amount < ${to} &&
   context.source_trust == Aegis::Trust::"trusted_internal"
 };`;
 }
