@@ -202,3 +202,10 @@ export function assertBinding(approval: Approval, binding: Binding): void {
 export function editorsOf(approval: Approval): string[] {
   return [...new Set(approval.edits.map((edit) => edit.editor))];
 }
+
+/** The votes of those who could vote now, with the groups they are in now. */
+export function presentVotes(votes: readonly Vote[]): Vote[] {
+  return votes.flatMap((vote) =>
+    vote.presentGroups === null ? [] : { ...vote, groups: vote.presentGroups },
+  );
+}

@@ -1,4 +1,4 @@
-import { SOURCE_TRUSTS } from './action.ts';
+import { type DecisionContext, SOURCE_TRUSTS } from './action.ts';
 import type { GrantQuery } from './agent_ports.ts';
 import type { Vote } from './approval.ts';
 import { canonicalize } from './canonical_json.ts';
@@ -47,6 +47,23 @@ export function offeredScopes(
       (scope !== 'session' || context.session_id !== null) &&
       (scope !== 'run' || context.run_id !== null),
   );
+}
+
+/** What a grant for an action in its circumstances is looked up by. */
+export function toGrantQuery(
+  asker: { tenantId: string; agent: string },
+  context: Pick<DecisionContext, 'workspace' | 'environment' | 'session_id' | 'run_id'>,
+  actionHash: string,
+): GrantQuery {
+  return {
+    tenantId: asker.tenantId,
+    agent: asker.agent,
+    workspace: context.workspace,
+    environment: context.environment,
+    sessionId: context.session_id,
+    runId: context.run_id,
+    actionHash,
+  };
 }
 
 /**

@@ -5,3 +5,13 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObj
 export interface JsonObject {
   [member: string]: JsonValue;
 }
+
+/** Whether a value is an object of JSON: neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value if it is an object, else one without members. */
+export function toJsonObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

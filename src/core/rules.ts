@@ -29,6 +29,9 @@ export interface Rules {
   permissions: ToolPermission[];
 }
 
+/** The rules of a tenant that has none beside the base. */
+export const NOTHING_OF_ITS_OWN: Readonly<Omit<Rules, 'base'>> = { policies: {}, tools: [], permissions: [] };
+
 /** One thing that is wrong with rules, where it stands, and what would mend it. */
 export interface RulesProblem {
   /** The policy at fault, null when the fault is a tool's or the id is what is missing. */

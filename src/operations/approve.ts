@@ -1,7 +1,7 @@
 import { type Approval, assertActionHash, assertState, assertVersion } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
 import { Fault } from '../core/fault.ts';
-import { collectGrantTerms, computeGrantFingerprint } from '../core/grant.ts';
+import { collectGrantTerms, computeGrantFingerprint, toGrantQuery } from '../core/grant.ts';
 import type { PolicySet, Requirements } from '../core/policy.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { areRequirementsMet, type CountedVote, fillsOpenPlace } from '../core/requirements.ts';
@@ -65,16 +65,7 @@ function toGrant(
   const counted = votes.map((vote) => (mayWiden(policy, approval, vote) ? vote : ONCE));
   const terms = collectGrantTerms(counted);
   if (terms === undefined) return [];
-  const { tenantId, agent, actionHash, context } = approval;
-  const query = {
-    tenantId,
-    agent,
-    workspace: context.workspace,
-    environment: context.environment,
-    sessionId: context.session_id,
-    runId: context.run_id,
-    actionHash,
-  };
+  const query = toGrantQuery(approval, approval.context, approval.actionHash);
   const fingerprint = computeGrantFingerprint(query, terms.scope);
   return [{ kind: 'grant', grantId: deps.newUuid(), fingerprint, terms }];
 }

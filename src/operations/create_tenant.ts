@@ -1,6 +1,7 @@
 import type { Caller } from '../core/caller.ts';
 import { unavailable } from '../core/common_faults.ts';
 import type { NewKey } from '../core/ports.ts';
+import { NOTHING_OF_ITS_OWN } from '../core/rules.ts';
 import type { NewRevision } from '../core/rules_ports.ts';
 import { NO_LIMITS } from './create_key.ts';
 import type { Deps } from './deps.ts';
@@ -19,7 +20,7 @@ export async function prepareFirstRevision(
   tenantId: string,
 ): Promise<NewRevision> {
   const inForce = await readBaseInForce(deps.revisions);
-  const rules = { base: inForce.rules, policies: {}, tools: [], permissions: [] };
+  const rules = { ...NOTHING_OF_ITS_OWN, base: inForce.rules };
   const compiled = await deps.compiler.compile(rules);
   if (compiled.kind === 'refused') throw unavailable(new Error('the base rules do not compile here'));
   deps.policy.keep(compiled.set);

@@ -1,4 +1,4 @@
-import type { Approval, Vote } from '../core/approval.ts';
+import { type Approval, presentVotes } from '../core/approval.ts';
 import { Fault } from '../core/fault.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
 import type { PolicySet } from '../core/policy.ts';
@@ -20,13 +20,6 @@ const MS_PER_SECOND = 1000;
 export function shortenExpiry(from: Date, ttlSeconds: number | null, expiresAt: Date): Date {
   if (ttlSeconds === null) return expiresAt;
   return new Date(Math.min(expiresAt.getTime(), from.getTime() + ttlSeconds * MS_PER_SECOND));
-}
-
-/** The votes of those who could vote now, with the groups they are in now. */
-function presentVotes(votes: readonly Vote[]): Vote[] {
-  return votes.flatMap((vote) =>
-    vote.presentGroups === null ? [] : { ...vote, groups: vote.presentGroups },
-  );
 }
 
 /** Whether everyone whose vote counts may still approve, and enough did if it is approved. */

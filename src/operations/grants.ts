@@ -1,7 +1,8 @@
 import type { DecisionContext } from '../core/action.ts';
 import type { Grant, GrantQuery } from '../core/agent_ports.ts';
+import { presentVotes } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
-import { isNoWorse, isWithinScope } from '../core/grant.ts';
+import { isNoWorse, isWithinScope, toGrantQuery } from '../core/grant.ts';
 import type { AskDecision, PolicySet } from '../core/policy.ts';
 import { areRequirementsMet } from '../core/requirements.ts';
 import type { Deps } from './deps.ts';
@@ -45,9 +46,7 @@ function holdsAfterDrift(deps: Deps, policy: PolicySet, grant: Grant, ask: AskDe
 
 /** Whether the yes that was given, by those who could give it now, is all that this ask wants. */
 function meetsTerms(grant: Grant, { terms }: AskDecision): boolean {
-  const votes = grant.votes.flatMap(({ approver, presentGroups }) =>
-    presentGroups === null ? [] : { approver, groups: presentGroups },
-  );
+  const votes = presentVotes(grant.votes);
   return (
     terms.requirements.signature === 'none' &&
     isWithinScope(grant.scope, terms.maxScope) &&
@@ -55,16 +54,8 @@ function meetsTerms(grant: Grant, { terms }: AskDecision): boolean {
   );
 }
 
-function toQuery(caller: Caller, { actionHash, context }: AskedCall): GrantQuery {
-  return {
-    tenantId: caller.tenantId,
-    agent: caller.principal,
-    workspace: context.workspace,
-    environment: context.environment,
-    sessionId: context.session_id,
-    runId: context.run_id,
-    actionHash,
-  };
+function toQuery({ tenantId, principal: agent }: Caller, { actionHash, context }: AskedCall): GrantQuery {
+  return toGrantQuery({ tenantId, agent }, context, actionHash);
 }
 
 /** Ends the grants that other rules gave a call which the present ones deny: going back does not bring them back. */

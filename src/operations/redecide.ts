@@ -4,9 +4,7 @@ import type { Caller } from '../core/caller.ts';
 import { Fault } from '../core/fault.ts';
 import type { Approver, ApproverAction, ApproverDecision, Decision, PolicySet } from '../core/policy.ts';
 import type { LockedApproval } from '../core/ports.ts';
-
-/** What stands in the way of asking is not looked at again: this ask was put to people already. */
-const PUT_TO_PEOPLE = { routable: true, deniedBefore: false };
+import { decideSettled, NOTHING_IN_THE_WAY } from '../core/settled_decision.ts';
 
 /** Decides an action of a locked approval anew, under its stored context. */
 export function redecide(policy: PolicySet, locked: LockedApproval, toolCall: ToolCall): Decision {
@@ -17,10 +15,8 @@ export function redecide(policy: PolicySet, locked: LockedApproval, toolCall: To
     context: approval.context,
     paused: false,
   };
-  const decision = policy.decide(request);
-  return decision.decision === 'require_approval'
-    ? policy.settleAsk(request, decision, PUT_TO_PEOPLE)
-    : decision;
+  // This ask was put to people already.
+  return decideSettled(policy, request, NOTHING_IN_THE_WAY);
 }
 
 /** Asks policy whether a principal may do something to an approval, on the terms it has. */

@@ -1,5 +1,6 @@
 import { normalizeIdentifier } from '../core/identifiers.ts';
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import { type JsonObject, toJsonObject } from '../core/json.ts';
+import type { ToolRegistration } from '../core/tool_registration.ts';
 import { EMPTY_RECORD, parametersShape } from './cedar_shape.ts';
 import { closeSchema } from './closed_schema.ts';
 import { buildVariants } from './facts_by.ts';
@@ -13,7 +14,6 @@ import {
 } from './operation.ts';
 import type { SchemaCompiler } from './parameter_checker.ts';
 import type { PermissionFinder } from './permissions.ts';
-import type { ToolRegistration } from './tool_registration.ts';
 
 /** The names that a registration goes by, in normal form. */
 export interface RegisteredNames {
@@ -79,7 +79,7 @@ export function buildOperation(
 /** Whether the schema has a parameter in every call, and never null. */
 function isAlwaysGiven(schema: JsonObject | null, name: string): boolean {
   const required = schema?.required;
-  const property = toObject(toObject(schema?.properties)[name]);
+  const property = toJsonObject(toJsonObject(schema?.properties)[name]);
   return Array.isArray(required) && required.includes(name) && property.type === 'string';
 }
 
@@ -91,8 +91,4 @@ function readAlias(alias: string): string | undefined {
   return tool.kind === 'normal' && action.kind === 'normal'
     ? computeActionId(tool.normal, action.normal)
     : undefined;
-}
-
-function toObject(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type DecisionContext, SOURCE_TRUSTS, type SourceTrust, TIERS } from '../core/action.ts';
 import { UNRATED } from '../core/caller.ts';
 import { findUnsafeText, GROUP_NAME, normalizeIdentifier, PRINCIPAL_NAME } from '../core/identifiers.ts';
-import type { JsonObject } from '../core/json.ts';
+import { isJsonObject, type JsonObject } from '../core/json.ts';
 import type { AskStanding, DecisionRequest } from '../core/policy.ts';
 
 const identifier = z.string().check((context) => {
@@ -25,10 +25,7 @@ const toolCall = z.strictObject({
   action: identifier,
   resource: z.string().min(1, 'must be null rather than empty').nullish(),
   mutates_state: z.boolean(),
-  parameters: z.custom<JsonObject>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'must be an object',
-  ),
+  parameters: z.custom<JsonObject>(isJsonObject, 'must be an object'),
 });
 
 const context = z.strictObject({

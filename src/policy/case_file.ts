@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ROLES } from '../core/caller.ts';
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import { formatPointer } from '../core/json_rules.ts';
 import { PERMISSIONS } from '../core/policy.ts';
 import type { RulesProblem, ToolPermission } from '../core/rules.ts';
@@ -61,7 +61,7 @@ const approverCase = z.strictObject({
 
 const caseFile = z.strictObject({
   doc: z.string().optional(),
-  tools: z.array(z.custom<JsonObject>(isObject, 'must be an object')).default([]),
+  tools: z.array(z.custom<JsonObject>(isJsonObject, 'must be an object')).default([]),
   permissions: z.array(z.strictObject({ pattern: z.string(), permission: z.enum(PERMISSIONS) })).default([]),
   cases: z.array(callCase).default([]),
   approver_cases: z.array(approverCase).default([]),
@@ -107,8 +107,4 @@ function toProblem(issue: z.core.$ZodIssue, source: string): RulesProblem {
     message: `\`${pointer}\`: ${issue.message}`,
     help: null,
   };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { ApproverDecision, AskTerms, Decision, PolicySet, Requirements } from '../core/policy.ts';
+import { decideSettled } from '../core/settled_decision.ts';
 import { type CallDefaults, toDecisionRequest } from './call_request.ts';
 import type { ApproverCase, CallCase, CaseFile } from './case_file.ts';
 
@@ -31,8 +32,7 @@ export interface CaseResult {
 /** Decides a case's call and settles an ask, as the service does where no grant answers. */
 export function decideCase(set: PolicySet, one: CallCase): Decision {
   const { request, standing } = toDecisionRequest(one, DEFAULTS);
-  const decided = set.decide(request);
-  return decided.decision === 'require_approval' ? set.settleAsk(request, decided, standing) : decided;
+  return decideSettled(set, request, standing);
 }
 
 /** Asks policy about a case's approver. */

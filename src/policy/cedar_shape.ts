@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import { RESERVED_MEMBERS } from '../core/json_rules.ts';
 import type { CedarValueJson, Type } from './cedar.ts';
 import type { ParameterProblem } from './parameter_problem.ts';
@@ -94,7 +94,7 @@ export function toCedarValue(value: JsonValue | undefined, shape: Shape, pointer
 }
 
 function placeOf(schema: JsonValue | undefined): Place | undefined {
-  if (!isObject(schema) || COMBINING.some((keyword) => keyword in schema)) {
+  if (!isJsonObject(schema) || COMBINING.some((keyword) => keyword in schema)) {
     return undefined;
   }
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
@@ -136,7 +136,7 @@ function recordShape(schema: JsonObject): Shape | undefined {
   if (schema.additionalProperties !== false) {
     return undefined;
   }
-  const properties = isObject(schema.properties) ? schema.properties : {};
+  const properties = isJsonObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   const attributes: RecordShape['attributes'] = {};
   for (const [name, property] of Object.entries(properties)) {
@@ -182,8 +182,4 @@ function convertMembers(members: JsonObject, shape: RecordShape, pointer: string
 
 function refuse(pointer: string, expected: string): Converted {
   return { kind: 'problem', problem: { pointer, expected } };
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import { sha256Hex } from '../core/digest.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { GroupDemand } from '../core/policy.ts';
 import type { Rules, ToolPermission } from '../core/rules.ts';
+import type { ToolRegistration } from '../core/tool_registration.ts';
 import type { SchemaJson } from './cedar.ts';
 import { readPolicies } from './check_policies.ts';
 import { mergeTools } from './merge_tools.ts';
@@ -11,7 +12,6 @@ import { type PackedPolicies, packPolicies } from './packed_policies.ts';
 import { limitProblems, type PolicySetProblem, PROBLEMS_MAX, problem } from './policy_set_error.ts';
 import { buildRegistry } from './registry.ts';
 import { listSliceTargets } from './slice_targets.ts';
-import type { ToolRegistration } from './tool_registration.ts';
 import { validateByScope } from './validate_by_scope.ts';
 
 /** Rules that passed every check, in a form that is handed to another thread at little cost. */

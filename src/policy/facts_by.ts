@@ -1,6 +1,12 @@
 import type { JsonObject } from '../core/json.ts';
+import {
+  factsFor,
+  factsOf,
+  type RegisteredFacts,
+  STRICTEST_FACTS,
+  type ToolRegistration,
+} from '../core/tool_registration.ts';
 import { actionGroupsOf, type ToolFacts } from './tool_facts.ts';
-import type { RegisteredFacts, ToolRegistration } from './tool_registration.ts';
 
 /** What an operation is for the calls of one value of the parameter that its facts depend on. */
 export interface Variant {
@@ -19,14 +25,6 @@ export interface Variants {
   otherwise: Variant;
 }
 
-/** What holds of a call when nothing is known of it. */
-export const STRICTEST_FACTS: RegisteredFacts = {
-  mutates_state: true,
-  idempotent: false,
-  destructive: true,
-  requires_approval: true,
-};
-
 /** The variants of a registration. Those in the same groups share a slice, whatever their other facts. */
 export function buildVariants(registration: ToolRegistration, actionId: string): Variants {
   const { facts_by } = registration;
@@ -43,30 +41,6 @@ export function buildVariants(registration: ToolRegistration, actionId: string):
     parameter: facts_by.parameter,
     byValue: new Map(values.map((value) => [value, variantOf(factsFor(registration, value))])),
     otherwise: variantOf(STRICTEST_FACTS),
-  };
-}
-
-/** A registration's facts for a value of the parameter it says them by; its own where it says them by none. */
-export function factsFor(registration: ToolRegistration, value: string): RegisteredFacts {
-  const { facts_by } = registration;
-  const own = factsOf(registration);
-  if (facts_by === null) return own;
-  return Object.hasOwn(facts_by.values, value) ? { ...own, ...facts_by.values[value] } : STRICTEST_FACTS;
-}
-
-/** A registration's own facts. */
-export function factsOf(registration: RegisteredFacts): RegisteredFacts {
-  const { mutates_state, idempotent, destructive, requires_approval } = registration;
-  return { mutates_state, idempotent, destructive, requires_approval };
-}
-
-/** What holds when both have their word. */
-export function strictestOf(one: RegisteredFacts, other: RegisteredFacts): RegisteredFacts {
-  return {
-    mutates_state: one.mutates_state || other.mutates_state,
-    idempotent: one.idempotent && other.idempotent,
-    destructive: one.destructive || other.destructive,
-    requires_approval: one.requires_approval || other.requires_approval,
   };
 }
 

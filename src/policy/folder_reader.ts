@@ -1,7 +1,7 @@
 import { canonicalize } from '../core/canonical_json.ts';
 import { sha256Hex } from '../core/digest.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { Rules } from '../core/rules.ts';
+import { NOTHING_OF_ITS_OWN, type Rules } from '../core/rules.ts';
 import { type Compilation, type CompiledRules, compileRules } from './compile.ts';
 import { type FolderReading, readPolicyFolder } from './load.ts';
 import { type LoadedCases, loadCases } from './load_cases.ts';
@@ -48,7 +48,7 @@ export class FolderReader {
 
   /** @throws PolicySetError when the base does not compile, or a case fails. */
   #check({ base, places }: Extract<FolderReading, { kind: 'read' }>, files: LoadedCases[]): void {
-    const rules: Rules = { base, policies: {}, tools: [], permissions: [] };
+    const rules: Rules = { ...NOTHING_OF_ITS_OWN, base };
     const digest = digestOf(rules);
     const checked = sha256Hex(`${digest} ${JSON.stringify(files)}`);
     if (checked === this.#passed) return;

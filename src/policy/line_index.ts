@@ -1,3 +1,5 @@
+import { countUpTo } from './ascending.ts';
+
 /** A place in a text, both counted from 1; columns in UTF-16 code units. */
 export interface Place {
   line: number;
@@ -38,18 +40,6 @@ export function placeOfByte(text: string, byte: number): Place {
 /** A place in a part of a text as a place in the whole, given where the part begins. */
 export function shiftPlace({ line, column }: Place, start: Place): Place {
   return { line: start.line + line - 1, column: line === 1 ? start.column + column - 1 : column };
-}
-
-/** How many of the ascending numbers are not above the limit. */
-function countUpTo(ascending: readonly number[], limit: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ascending[middle] ?? 0) <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function groupByLine(text: string, starts: readonly number[]): Map<string, number[]> {

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import type { JsonObject } from '../core/json.ts';
 import type { BaseRules } from '../core/rules.ts';
 import { parseStrictJson, StrictJsonError } from '../core/strict_json.ts';
-import { compileRules } from './compile.ts';
-import { type OpenPolicySet, openRules } from './open.ts';
-import { locateProblems, type PolicyPlaces, placesOf } from './places.ts';
-import { PolicySetError, type PolicySetProblem, problem } from './policy_set_error.ts';
+import { type PolicyPlaces, placesOf } from './places.ts';
+import { type PolicySetProblem, problem } from './policy_set_error.ts';
 import { findRepeatedIds, splitPolicyText } from './policy_text.ts';
 import { parseToolFile } from './tool_registration.ts';
 
@@ -14,20 +12,6 @@ import { parseToolFile } from './tool_registration.ts';
 export type FolderReading =
   | { kind: 'read'; base: BaseRules; places: PolicyPlaces }
   | { kind: 'refused'; problems: PolicySetProblem[] };
-
-/**
- * Loads a policy set from a folder, on this thread: every `*.cedar` file in it, and every `*.json` file in its
- * `tools` folder. Throws a `PolicySetError` that names file, line and policy of every problem found; a folder that
- * cannot be read is the file system's own error.
- */
-export async function loadPolicySet(directory: string): Promise<OpenPolicySet> {
-  const reading = await readPolicyFolder(directory);
-  if (reading.kind === 'refused') throw new PolicySetError(reading.problems);
-  const { base, places } = reading;
-  const compilation = compileRules({ base, policies: {}, tools: [], permissions: [] });
-  if (compilation.kind === 'refused') throw new PolicySetError(locateProblems(compilation.problems, places));
-  return openRules(compilation.compiled);
-}
 
 /**
  * Reads the rules of a policy folder, unchecked beyond what splitting them takes.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { normalizeIdentifier } from '../core/identifiers.ts';
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import { formatPointer, RESERVED_MEMBERS } from '../core/json_rules.ts';
 import { COMMAND_NAMES } from './registration_faults.ts';
 
@@ -30,7 +30,7 @@ export interface ImportedOperation {
 
 const NAME_SHOWN_MAX = 80;
 
-const object = z.custom<JsonObject>(isObject, 'must be an object');
+const object = z.custom<JsonObject>(isJsonObject, 'must be an object');
 
 // Members that are not named here are dropped: what a later MCP adds is no fault.
 const mcpTool = z.object({
@@ -103,12 +103,12 @@ export function toOperation(tool: McpTool): ImportedOperation {
 
 function findList(value: JsonValue): { list: JsonValue; prefix: string } {
   if (Array.isArray(value)) return { list: { tools: value }, prefix: '' };
-  const result = isObject(value) ? value.result : undefined;
+  const result = isJsonObject(value) ? value.result : undefined;
   return result === undefined ? { list: value, prefix: '' } : { list: result, prefix: '/result' };
 }
 
 function findServerName(value: JsonValue): string | null {
-  const levels = isObject(value) ? [value, value.result ?? null] : [];
+  const levels = isJsonObject(value) ? [value, value.result ?? null] : [];
   for (const level of levels) {
     const parsed = named.safeParse(level);
     const name = parsed.data?.serverInfo?.name ?? parsed.data?.name;
@@ -177,10 +177,6 @@ function noteCommands([command, ...others]: readonly string[]): string[] {
 }
 
 function isString(properties: JsonValue | undefined, name: string): boolean {
-  const property = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  return isObject(property) && property.type === 'string';
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const property = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return isJsonObject(property) && property.type === 'string';
 }

@@ -1,22 +1,9 @@
-import { canonicalize } from '../core/canonical_json.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
-import type { Permission } from '../core/policy.ts';
+import { findOtherStructure, hasLooserPermission, tightenTool } from '../core/tighten_tool.ts';
+import type { ToolRegistration } from '../core/tool_registration.ts';
 import { readNames } from './build_operation.ts';
-import { factsFor, factsOf, strictestOf } from './facts_by.ts';
 import { type PolicySetProblem, problem } from './policy_set_error.ts';
-import { parseToolRegistration, type ToolRegistration } from './tool_registration.ts';
-
-/** Members that a tenant cannot change of a base tool: what the tool is, not what may be done with it. */
-const STRUCTURAL = [
-  'aliases',
-  'parameters_schema',
-  'facts_by',
-  'path_parameters',
-  'host_parameters',
-  'workspace_root',
-  'command_parameter',
-  'argv_parameter',
-] as const;
+import { parseToolRegistration } from './tool_registration.ts';
 
 /**
  * Reads the registrations of the base and a tenant's own, and joins them. One of the tenant's that names a base
@@ -43,7 +30,7 @@ export function mergeTools(
       continue;
     }
     problems.push(...findLoosening(known, own));
-    tools[place] = tighten(known, own);
+    tools[place] = tightenTool(known, own);
     merged.add(name);
   }
   return { tools, problems };
@@ -60,14 +47,11 @@ function readTool(value: JsonObject): { tool?: ToolRegistration; problems: Polic
 
 function findLoosening(known: ToolRegistration, own: ToolRegistration): PolicySetProblem[] {
   const named = describe(own.tool, own.action);
-  const changed = STRUCTURAL.filter(
-    (member) => !isEmpty(own[member]) && !areEqual(own[member], known[member]),
-  );
-  const problems = changed.map((member) => {
+  const problems = findOtherStructure(known, own).map((member) => {
     const help = 'Leave it out; a base tool can only be tightened.';
     return problem(`${named}: \`${member}\` is not that of the base tool`, help, { pointer: `/${member}` });
   });
-  if (own.permission !== null && isLooser(own.permission, known.permission)) {
+  if (hasLooserPermission(known, own)) {
     const help = 'A base tool can only be tightened here; a permission of its exact name can allow it.';
     const message = `${named}: the permission \`${own.permission}\` is looser than that of the base tool`;
     problems.push(problem(message, help, { pointer: '/permission' }));
@@ -75,47 +59,9 @@ function findLoosening(known: ToolRegistration, own: ToolRegistration): PolicySe
   return problems;
 }
 
-function tighten(known: ToolRegistration, own: ToolRegistration): ToolRegistration {
-  const { facts_by } = known;
-  const values = Object.keys(facts_by?.values ?? {}).map((value) => [
-    value,
-    strictestOf(factsFor(known, value), factsFor(own, value)),
-  ]);
-  return {
-    ...known,
-    ...strictestOf(factsOf(known), factsOf(own)),
-    secret_parameters: joinNames(own.secret_parameters, known.secret_parameters),
-    permission:
-      own.permission === null || isLooser(own.permission, known.permission)
-        ? known.permission
-        : own.permission,
-    facts_by: facts_by && { parameter: facts_by.parameter, values: Object.fromEntries(values) },
-  };
-}
-
-/** The tenant's own keep their places, by which the registry tells what is wrong with them. */
-function joinNames(own: readonly string[], known: readonly string[]): string[] {
-  return [...own, ...known.filter((name) => !own.includes(name))];
-}
-
-/** From the strictest: none leaves a tool to its tier, which `allow` lifts. */
-const ORDER: readonly (Permission | null)[] = ['deny', 'ask', null, 'allow'];
-
-function isLooser(one: Permission | null, other: Permission | null): boolean {
-  return ORDER.indexOf(one) > ORDER.indexOf(other);
-}
-
 function nameOf(tool: ToolRegistration): string | undefined {
   const read = readNames(tool);
   return read.kind === 'names' ? read.names.actionId : undefined;
-}
-
-function isEmpty(value: JsonValue): boolean {
-  return value === null || (Array.isArray(value) && value.length === 0);
-}
-
-function areEqual(one: JsonValue, other: JsonValue): boolean {
-  return canonicalize(one) === canonicalize(other);
 }
 
 function describe(tool: JsonValue | undefined, action: JsonValue | undefined): string {

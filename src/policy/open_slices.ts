@@ -1,4 +1,5 @@
 import type { PolicyFacts } from './annotations.ts';
+import { countUpTo } from './ascending.ts';
 import { type OpenParts, PARTS_OF_THREAD, type PartsOfSet, type WantedPart } from './open_parts.ts';
 import { type PackedPolicies, type PackedPolicy, unpackPolicy } from './packed_policies.ts';
 import type { Slice } from './slices.ts';
@@ -97,11 +98,5 @@ function listOwn({ principals, principalOf }: PackedPolicies): Map<string, OwnPo
 
 /** Whether an ascending list has a number: many policies can name a principal of which a slice has none. */
 function isIn(ascending: Uint32Array, wanted: number): boolean {
-  let [from, to] = [0, ascending.length];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if ((ascending[middle] ?? 0) < wanted) from = middle + 1;
-    else to = middle;
-  }
-  return ascending[from] === wanted;
+  return ascending[countUpTo(ascending, wanted) - 1] === wanted;
 }

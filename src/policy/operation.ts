@@ -2,11 +2,11 @@ import { canonicalize } from '../core/canonical_json.ts';
 import { sha256Hex } from '../core/digest.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Permission } from '../core/policy.ts';
+import type { ToolRegistration } from '../core/tool_registration.ts';
 import { EMPTY_RECORD, type RecordShape } from './cedar_shape.ts';
 import type { Variants } from './facts_by.ts';
 import type { ParameterChecker } from './parameter_checker.ts';
 import { actionGroupsOf, UNREGISTERED_FACTS } from './tool_facts.ts';
-import type { ToolRegistration } from './tool_registration.ts';
 
 /** A parameter that policy is told more of than its value. */
 export interface MarkedParameter {

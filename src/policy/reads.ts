@@ -1,3 +1,4 @@
+import { attributePaths } from './attribute_paths.ts';
 import type { CedarValueJson, PolicyJson } from './cedar.ts';
 
 /** Which members of a record are read, and how deep; `all` when it is used as a whole. */
@@ -58,30 +59,10 @@ function mentions(node: unknown, variable: string): boolean {
 
 function collectContextReads(node: unknown): ReadTree {
   const root = new Map<string, ReadTree>([]);
-  const paths = [...contextPaths(node)];
+  const paths = [...attributePaths(node, 'context')];
   if (paths.some((path) => path.length === 0)) return 'all';
   for (const path of paths) addPath(root, path);
   return root;
-}
-
-/** Every chain of attributes that begins at `context`, in its full length. */
-export function* contextPaths(node: unknown): Generator<string[]> {
-  const path = pathOf(node);
-  if (path !== undefined) {
-    yield path;
-  } else if (isObject(node)) {
-    for (const child of Object.values(node)) yield* contextPaths(child);
-  }
-}
-
-function pathOf(node: unknown): string[] | undefined {
-  if (!isObject(node)) return undefined;
-  if (node.Var === 'context') return [];
-  const access = node['.'] ?? node.has;
-  if (!isObject(access)) return undefined;
-  const left = pathOf(access.left);
-  const names: unknown[] = Array.isArray(access.attr) ? access.attr : [access.attr];
-  return left && [...left, ...names.map(String)];
 }
 
 function addPath(tree: Map<string, ReadTree>, [name, ...rest]: string[]): void {

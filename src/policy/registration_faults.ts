@@ -1,9 +1,8 @@
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import { type JsonObject, type JsonValue, toJsonObject } from '../core/json.ts';
 import { formatPointer, RESERVED_MEMBERS } from '../core/json_rules.ts';
-import { factsFor } from './facts_by.ts';
+import { factsFor, type RegisteredFacts, type ToolRegistration } from '../core/tool_registration.ts';
 import { isWorkspaceRoot } from './path_facts.ts';
 import type { RegistrationFault } from './registration_fault.ts';
-import type { RegisteredFacts, ToolRegistration } from './tool_registration.ts';
 
 /** Parameters that hold a command line more often than not: without `command_parameter` they refuse a registration. */
 export const COMMAND_NAMES: readonly string[] = ['command', 'cmd', 'script', 'code'];
@@ -77,9 +76,9 @@ function findMarkFaults(registration: ToolRegistration): RegistrationFault[] {
 
 function findCommandFaults(registration: ToolRegistration): RegistrationFault[] {
   const { command_parameter, argv_parameter, parameters_schema } = registration;
-  const properties = toObject(parameters_schema?.properties);
+  const properties = toJsonObject(parameters_schema?.properties);
   const unmarked = COMMAND_NAMES.find(
-    (name) => isDeclared(properties, name) && STRING.fits(toObject(properties[name])),
+    (name) => isDeclared(properties, name) && STRING.fits(toJsonObject(properties[name])),
   );
   const faults: RegistrationFault[] = [];
   if (unmarked !== undefined && command_parameter === null) {
@@ -91,7 +90,7 @@ function findCommandFaults(registration: ToolRegistration): RegistrationFault[] 
     faults.push(...findUndeclared('/command_parameter', command_parameter, parameters_schema, STRING));
   }
   if (argv_parameter === null) return faults;
-  const items = toObject(toObject(properties[argv_parameter]).items);
+  const items = toJsonObject(toJsonObject(properties[argv_parameter]).items);
   if (command_parameter === null || items.type !== 'string') {
     const help = 'It names an array of strings, beside a `command_parameter`.';
     const message = `\`argv_parameter\` names \`${argv_parameter}\`, which is no argument vector`;
@@ -107,8 +106,12 @@ function findUndeclared(
   schema: JsonObject | null,
   kind: Kind,
 ): RegistrationFault[] {
-  const properties = toObject(schema?.properties);
-  if (isDeclared(properties, name) && !RESERVED_MEMBERS.has(name) && kind.fits(toObject(properties[name])))
+  const properties = toJsonObject(schema?.properties);
+  if (
+    isDeclared(properties, name) &&
+    !RESERVED_MEMBERS.has(name) &&
+    kind.fits(toJsonObject(properties[name]))
+  )
     return [];
   const help = `Declare \`${name}\` as ${kind.expected} at the top of \`parameters_schema\`.`;
   return [
@@ -126,8 +129,4 @@ function isNullableString(types: JsonValue[]): boolean {
 
 function isDeclared(properties: JsonObject, name: string): boolean {
   return Object.hasOwn(properties, name);
-}
-
-function toObject(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }

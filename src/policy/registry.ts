@@ -2,6 +2,7 @@ import { normalizeIdentifier } from '../core/identifiers.ts';
 import type { JsonObject } from '../core/json.ts';
 import { formatPointer } from '../core/json_rules.ts';
 import type { ToolPermission } from '../core/rules.ts';
+import type { ToolRegistration } from '../core/tool_registration.ts';
 import { buildOperation, type RegisteredNames, readNames } from './build_operation.ts';
 import { computeActionId, type Operation, unregisteredOperation } from './operation.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './parameter_checker.ts';
@@ -11,7 +12,6 @@ import type { RegistrationFault } from './registration_fault.ts';
 import { findRegistrationFaults } from './registration_faults.ts';
 import { findSchemaFaults } from './schema_limits.ts';
 import { shareChecker } from './shared_checkers.ts';
-import type { ToolRegistration } from './tool_registration.ts';
 
 /** What a call's names stand for. `refused` names mean nothing; the HTTP layer has answered them before. */
 export type Resolution =

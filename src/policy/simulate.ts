@@ -1,15 +1,14 @@
-import type { AskStanding, PolicySet } from '../core/policy.ts';
+import type { PolicySet } from '../core/policy.ts';
 import type { Flip, PastCall } from '../core/rules_ports.ts';
+import { decideSettled, NOTHING_IN_THE_WAY } from '../core/settled_decision.ts';
 
-/** Nothing that people did since stands in the way: what is compared is what the policies say. */
-const STANDING: AskStanding = { routable: true, deniedBefore: false };
-
-/** Decides calls again that were decided before, under another set; those decided differently, in order. */
+/**
+ * Decides calls again that were decided before, under another set; those decided differently, in order. What is
+ * compared is what the policies say.
+ */
 export function findFlips(set: PolicySet, calls: readonly PastCall[]): Flip[] {
   return calls.flatMap(({ kind, id, request, decided }) => {
-    const first = set.decide(request);
-    const { decision: to, determiningPolicies } =
-      first.decision === 'require_approval' ? set.settleAsk(request, first, STANDING) : first;
+    const { decision: to, determiningPolicies } = decideSettled(set, request, NOTHING_IN_THE_WAY);
     return to === decided ? [] : [{ kind, id, from: decided, to, determiningPolicies }];
   });
 }

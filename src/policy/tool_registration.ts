@@ -1,49 +1,8 @@
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../core/json.ts';
 import { formatPointer } from '../core/json_rules.ts';
-import { PERMISSIONS, type Permission } from '../core/policy.ts';
-
-/** What an operation does, as far as policies ask. */
-export interface RegisteredFacts {
-  mutates_state: boolean;
-  idempotent: boolean;
-  destructive: boolean;
-  requires_approval: boolean;
-}
-
-/** Facts that depend on one parameter: those a value does not name are the registration's own. */
-export type FactsBy = {
-  parameter: string;
-  values: Record<string, { [fact in keyof RegisteredFacts]?: boolean }>;
-};
-
-/**
- * One operation of a tool as an operator registers it. Members keep their wire names: the body of a
- * registration call and an operation of a file in `policies/tools` are the same object.
- */
-export interface ToolRegistration extends RegisteredFacts {
-  tool: string;
-  action: string;
-  /** An operator's explicit word; null says nothing. */
-  permission: Permission | null;
-  /** Other names, as `tool/action`. */
-  aliases: string[];
-  /** JSON Schema 2020-12 of the parameters, an object; null shows no parameter to policy and checks none. */
-  parameters_schema: JsonObject | null;
-  /** For a tool that does several things; a value not listed takes the strictest facts. */
-  facts_by: FactsBy | null;
-  /** Parameters whose values are shown to nobody but the asking agent. */
-  secret_parameters: string[];
-  /** String parameters that hold a path, and those that hold a host or a URL. */
-  path_parameters: string[];
-  host_parameters: string[];
-  /** Absolute path that relative ones start from, where the key names none. */
-  workspace_root: string | null;
-  /** The string parameter that holds a command line. */
-  command_parameter: string | null;
-  /** The array parameter that, when given, is what runs; `command_parameter` must then be its quoted form. */
-  argv_parameter: string | null;
-}
+import { PERMISSIONS } from '../core/policy.ts';
+import type { ToolRegistration } from '../core/tool_registration.ts';
 
 /** A place in a registration or a file as a JSON Pointer (RFC 6901), and what is wrong there. */
 export interface RegistrationIssue {
@@ -66,7 +25,7 @@ const OPERATION_MEMBERS = {
   requires_approval: facts.requires_approval.default(false),
   permission: z.enum(PERMISSIONS).nullable().default(null),
   aliases: names,
-  parameters_schema: z.custom<JsonObject>(isObject, 'must be an object').nullable().default(null),
+  parameters_schema: z.custom<JsonObject>(isJsonObject, 'must be an object').nullable().default(null),
   facts_by: z
     .strictObject({
       parameter: z.string(),
@@ -135,8 +94,4 @@ function toIssues(error: z.ZodError): RegistrationIssue[] {
     if (issue.code !== 'unrecognized_keys') return [{ pointer: formatPointer(path), reason: issue.message }];
     return issue.keys.map((key) => ({ pointer: formatPointer([...path, key]), reason: 'is not known' }));
   });
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

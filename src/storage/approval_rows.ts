@@ -8,7 +8,7 @@ import { approvals } from './schema.ts';
 
 type ApprovalRow = typeof approvals.$inferSelect;
 
-export interface VoteJson extends Omit<Vote, 'at'> {
+interface VoteJson extends Omit<Vote, 'at'> {
   at: string;
 }
 
@@ -26,7 +26,8 @@ const now = sql<string>`clock_timestamp()`;
 // Columns of the row that is read are written out with their table: in a selection drizzle writes a column without
 // it, and a bare name would be the inner table's own, true of every row of every tenant.
 
-const countedVotes = sql<VoteJson[]>`(
+/** The votes on an approval that count now: of a revoked key's nothing is left. */
+export const countedVotes = sql<VoteJson[]>`(
   select coalesce(json_agg(json_build_object('approver', v.approver, 'decision', v.decision, 'scope', v.scope,
     'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'groups', v.groups,
     'presentGroups', (select p.groups from principals p
@@ -64,6 +65,11 @@ export function isApproval(tenantId: string, approvalId: string): SQL {
   return and(eq(approvals.tenantId, tenantId), eq(approvals.approvalId, approvalId)) as SQL;
 }
 
+/** A vote as the domain sees it. */
+export function toVote(vote: VoteJson): Vote {
+  return { ...vote, at: new Date(vote.at) };
+}
+
 /** A row as the domain sees it, with its status at the moment it was read. */
 export function toApproval({ row, votes, recent, now }: ApprovalReading): Approval {
   return {
@@ -93,7 +99,7 @@ export function toApproval({ row, votes, recent, now }: ApprovalReading): Approv
     },
     selfApproval: row.selfApproval,
     maxScope: row.maxScope,
-    votes: votes.map((vote) => ({ ...vote, at: new Date(vote.at) })),
+    votes: votes.map(toVote),
     recent: recent.map((item) => ({
       approvalId: item.approval_id,
       consumedAt: new Date(item.consumed_at),

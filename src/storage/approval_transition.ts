@@ -5,6 +5,7 @@ import { unavailable } from '../core/common_faults.ts';
 import type { AskTerms, Decision } from '../core/policy.ts';
 import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { findApproval, isApproval } from './approval_rows.ts';
+import { withRevision } from './columns.ts';
 import type { Database, Executor } from './database.ts';
 import { insertGrant, revokeGrantsOf } from './grants.ts';
 import { recordRejection } from './ledger.ts';
@@ -40,7 +41,7 @@ function toTermsColumns(terms: AskTerms, decision: Decision): ApprovalColumns {
     resolvedTool: decision.resolved.tool,
     resolvedAction: decision.resolved.action,
     policyRevision: decision.policyRevision,
-    policyRevisions: sql`array_append(array_remove(${approvals.policyRevisions}, ${decision.policyRevision}), ${decision.policyRevision})`,
+    policyRevisions: withRevision(approvals.policyRevisions, decision.policyRevision),
     toolFactsHash: decision.toolFactsHash,
     secretParameters: decision.secretParameters,
     requiredVotes: terms.requirements.votes,

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type AnyColumn, type SQL, sql } from 'drizzle-orm';
 import { timestamp } from 'drizzle-orm/pg-core';
 
 /** A moment in milliseconds, as every time of the service is. */
@@ -6,3 +6,8 @@ export const instant = (name: string) => timestamp(name, { withTimezone: true, m
 
 /** When the row was written. */
 export const createdAt = () => instant('created_at').notNull().default(sql`clock_timestamp()`);
+
+/** A row's revisions, oldest first, with this one as the newest. */
+export function withRevision(revisions: AnyColumn, revision: string): SQL {
+  return sql`array_append(array_remove(${revisions}, ${revision}), ${revision})`;
+}

@@ -3,7 +3,7 @@ import type { DecisionRecord } from '../core/ports.ts';
 import { createBatcher } from './batcher.ts';
 import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
-import { toRunColumns } from './runs.ts';
+import { seenRuns, toRunColumns } from './runs.ts';
 import { decisions, tenants } from './schema.ts';
 import { createAssertKeyStands } from './standing.ts';
 
@@ -57,35 +57,6 @@ export async function insertDecision(
 }
 
 /**
- * Keeps the least favourable circumstances of each run that the requests name. A run that is known to be no better
- * already is not touched: its row is not locked, and calls of one run do not wait for each other.
- */
-function runsCte(statement: Database['sql']) {
-  return statement`
-    , seen as (
-      insert into runs as known (tenant_id, run_id, agent, source_trust_rank, contains_sensitive_data, unattended,
-        tier_rank, has_parent)
-      select r."tenantId", r."runId", r.agent, max(r."trustRank"), bool_or(r."isSensitive"),
-        bool_or(r."isUnattended"), min(r."tierRank"), bool_or(r."hasParent")
-      from request r join standing s on s.key_id = r."keyId"
-        join tenants t on t.tenant_id = r."tenantId" and t.active_revision = r."policyRevision"
-      where r."runId" is not null and not exists (
-        select from runs k where k.tenant_id = r."tenantId" and k.run_id = r."runId" and k.agent = r.agent
-          and k.source_trust_rank >= r."trustRank" and k.contains_sensitive_data >= r."isSensitive"
-          and k.unattended >= r."isUnattended" and k.tier_rank <= r."tierRank"
-          and k.has_parent >= r."hasParent")
-      group by 1, 2, 3 order by 1, 2, 3
-      on conflict (tenant_id, run_id, agent) do update set
-        source_trust_rank = greatest(known.source_trust_rank, excluded.source_trust_rank),
-        contains_sensitive_data = known.contains_sensitive_data or excluded.contains_sensitive_data,
-        unattended = known.unattended or excluded.unattended,
-        tier_rank = least(known.tier_rank, excluded.tier_rank),
-        has_parent = known.has_parent or excluded.has_parent,
-        seen_at = clock_timestamp()
-    )`;
-}
-
-/**
  * Makes decisions durable; those that arrive together in one statement and one commit. The key's standing and the
  * tenant's active revision are conditions of the statement itself, never of something read before it.
  */
@@ -99,7 +70,9 @@ export function createDecisionRecorder(
       records.map((record) => ({ ...toDecisionColumns(record), ...toRunColumns(record) })),
     );
     // A call without a run pays nothing for those that have one.
-    const seeRuns = records.some(({ context }) => context.run_id !== null) ? runsCte(statement) : statement``;
+    const seeRuns = records.some(({ context }) => context.run_id !== null)
+      ? seenRuns(statement)
+      : statement``;
     const rows = await guarded(
       async () => statement<{ decision_id: string }[]>`
         with request as (

@@ -6,7 +6,8 @@ import { notFound } from '../core/common_faults.ts';
 import { computeGrantFingerprint } from '../core/grant.ts';
 import type { ApprovalChange, DecisionRecord } from '../core/ports.ts';
 import { grants } from './agent_schema.ts';
-import type { VoteJson } from './approval_rows.ts';
+import { countedVotes, toVote } from './approval_rows.ts';
+import { withRevision } from './columns.ts';
 import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { approvals } from './schema.ts';
@@ -14,17 +15,6 @@ import { lockStandingKey } from './standing.ts';
 import { inTransaction } from './transaction.ts';
 
 const clock = sql`clock_timestamp()`;
-
-/** Votes of the grant's approval that count now: of a revoked key's nothing is left. */
-const countedVotes = sql<VoteJson[]>`(
-  select coalesce(json_agg(json_build_object('approver', v.approver, 'decision', v.decision, 'scope', v.scope,
-    'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'groups', v.groups,
-    'presentGroups', (select p.groups from principals p
-      where p.tenant_id = v.tenant_id and p.principal = v.approver and p.disabled_at is null))
-    order by v.at, v.approver), '[]')
-  from votes v
-  where v.tenant_id = approvals.tenant_id and v.approval_id = approvals.approval_id
-    and v.version >= approvals.votes_from_version and v.dropped_at is null)`;
 
 /** True of a grant that is neither revoked nor out of time. */
 const isInForce = and(isNull(grants.revokedAt), gt(grants.expiresAt, clock));
@@ -59,7 +49,7 @@ function toGrant({ row, ageSeconds, votes, resolved }: Reading): Grant {
     revokedBy: _____,
     ...grant
   } = row;
-  return { ...grant, ageSeconds, resolved, votes: votes.map((vote) => ({ ...vote, at: new Date(vote.at) })) };
+  return { ...grant, ageSeconds, resolved, votes: votes.map(toVote) };
 }
 
 /** Fingerprints that a grant for this call could have. */
@@ -114,7 +104,20 @@ export async function insertGrant(
   });
 }
 
-/** Ends the grants of approvals that no longer stand; part of the caller's transaction, under the approvals' locks. */
+/** Ends the grants that `which` names and that stand; part of the caller's transaction. */
+export async function revokeGrants(
+  tx: Executor,
+  tenantId: string,
+  which: SQL | undefined,
+  revokedBy: string | null,
+): Promise<void> {
+  await tx
+    .update(grants)
+    .set({ revokedAt: clock as unknown as Date, revokedBy })
+    .where(and(eq(grants.tenantId, tenantId), which, isNull(grants.revokedAt)));
+}
+
+/** The same of approvals that no longer stand, under the approvals' locks. */
 export async function revokeGrantsOf(
   tx: Executor,
   tenantId: string,
@@ -122,12 +125,7 @@ export async function revokeGrantsOf(
   revokedBy: string | null,
 ): Promise<void> {
   if (approvalIds.length === 0) return;
-  await tx
-    .update(grants)
-    .set({ revokedAt: clock as unknown as Date, revokedBy })
-    .where(
-      and(eq(grants.tenantId, tenantId), inArray(grants.approvalId, approvalIds), isNull(grants.revokedAt)),
-    );
+  await revokeGrants(tx, tenantId, inArray(grants.approvalId, approvalIds), revokedBy);
 }
 
 /**
@@ -141,7 +139,7 @@ export async function useGrant(tx: Executor, record: DecisionRecord & { grantId:
     .set({
       uses: sql`${grants.uses} + 1`,
       policyRevision,
-      policyRevisions: sql`array_append(array_remove(${grants.policyRevisions}, ${policyRevision}), ${policyRevision})`,
+      policyRevisions: withRevision(grants.policyRevisions, policyRevision),
     })
     .where(and(isGrant(record.tenantId, record.grantId), eq(grants.agent, record.agent), stands))
     .returning({ grantId: grants.grantId });
@@ -171,23 +169,8 @@ async function list({ db }: Database, tenantId: string, agent: string | null): P
 }
 
 /** Ends the tenant's grants that `which` names, if they were last used under another revision. */
-async function voidOfOthers(
-  { db }: Database,
-  tenantId: string,
-  which: SQL,
-  activeRevision: string,
-): Promise<void> {
-  await db
-    .update(grants)
-    .set({ revokedAt: clock as unknown as Date })
-    .where(
-      and(
-        eq(grants.tenantId, tenantId),
-        which,
-        isNull(grants.revokedAt),
-        ne(grants.policyRevision, activeRevision),
-      ),
-    );
+function voidOfOthers({ db }: Database, tenantId: string, which: SQL, activeRevision: string): Promise<void> {
+  return revokeGrants(db, tenantId, and(which, ne(grants.policyRevision, activeRevision)), null);
 }
 
 function revoke(database: Database, writer: Writer, grantId: string): Promise<void> {

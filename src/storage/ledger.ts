@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import { v7 as newUuid } from 'uuid';
 import type { Writer } from '../core/agent_ports.ts';
 import type { Approval } from '../core/approval.ts';
@@ -6,6 +6,7 @@ import { computeDenialDigest } from '../core/denial_digest.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
 import { denials, grants } from './agent_schema.ts';
 import type { Executor } from './database.ts';
+import { revokeGrants } from './grants.ts';
 
 /** Rejections within a session that pause it. */
 const SESSION_REJECTIONS_MAX = 3;
@@ -56,21 +57,6 @@ async function pauseAgentIfDue(tx: Executor, { tenantId, agent }: Approval): Pro
           and d.created_at > coalesce(agent_pauses.resumed_at, '-infinity'))`);
 }
 
-/** Ends what was granted of a rejected action before: the later word of a person holds. */
-async function revokeGrants(tx: Executor, approval: Approval, by: string): Promise<void> {
-  await tx
-    .update(grants)
-    .set({ revokedAt: sql`clock_timestamp()` as unknown as Date, revokedBy: by })
-    .where(
-      and(
-        eq(grants.tenantId, approval.tenantId),
-        eq(grants.agent, approval.agent),
-        inArray(grants.actionHash, [approval.actionHash, approval.originalActionHash]),
-        isNull(grants.revokedAt),
-      ),
-    );
-}
-
 /**
  * Enters a person's rejection into the ledger, in the transaction that writes it and under the approval's lock:
  * what is rejected is terminal for that action. Pauses session and agent where it is one too many.
@@ -97,7 +83,10 @@ export async function recordRejection(
       reason,
     })),
   );
-  await revokeGrants(tx, approval, rejector.principal);
+  // What was granted of the action before ends: the later word of a person holds.
+  const ofAction = inArray(grants.actionHash, [approval.actionHash, approval.originalActionHash]);
+  const which = and(eq(grants.agent, approval.agent), ofAction);
+  await revokeGrants(tx, approval.tenantId, which, rejector.principal);
   if (sessionId !== null) await countInSession(tx, approval, sessionId);
   await pauseAgentIfDue(tx, approval);
 }

@@ -2,7 +2,7 @@ import { and, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type { VoidReason } from '../core/approval.ts';
 import { grants } from './agent_schema.ts';
 import type { Executor } from './database.ts';
-import { revokeGrantsOf } from './grants.ts';
+import { revokeGrants, revokeGrantsOf } from './grants.ts';
 import { approvals, votes } from './schema.ts';
 
 // What becomes of approvals whose ground is gone: the votes they rest on, or the agent that asked. Each function is
@@ -137,14 +137,6 @@ async function dropVotes(
   return [...pending.map((row) => row.approvalId), ...voided];
 }
 
-/** Ends what an agent was granted beyond single approvals; an approval that makes a grant is held or done by then. */
-async function revokeGrants(tx: Executor, tenantId: string, agent: string, by: string | null): Promise<void> {
-  await tx
-    .update(grants)
-    .set({ revokedAt: clock as unknown as Date, revokedBy: by })
-    .where(and(eq(grants.tenantId, tenantId), eq(grants.agent, agent), isNull(grants.revokedAt)));
-}
-
 /** Drops votes, voids approvals and ends grants that have lost their ground; the ids of the approvals that changed. */
 export async function settleApprovals(tx: Executor, tenantId: string, lost: LostGround): Promise<string[]> {
   const { votedWith, askedBy } = lost;
@@ -156,6 +148,7 @@ export async function settleApprovals(tx: Executor, tenantId: string, lost: Lost
   await revokeGrantsOf(tx, tenantId, votedOn, askedBy?.by ?? null);
   if (askedBy === null) return dropped;
   const voided = await voidApprovals(tx, tenantId, open, askedBy.voidReason);
-  await revokeGrants(tx, tenantId, askedBy.agent, askedBy.by);
+  // An approval that makes a grant is held, or done, by now.
+  await revokeGrants(tx, tenantId, eq(grants.agent, askedBy.agent), askedBy.by);
   return [...new Set([...dropped, ...voided])];
 }

@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { PolicySet } from '../../src/core/policy.ts';
 import { openCaseSet } from '../../src/policy/case_set.ts';
 import { findUncovered, runApproverCase, runCallCase } from '../../src/policy/cases.ts';
-import { loadPolicySet, readPolicyFolder } from '../../src/policy/load.ts';
+import { readPolicyFolder } from '../../src/policy/load.ts';
 import { loadCases } from '../../src/policy/load_cases.ts';
+import { loadPolicySet } from './policy_sets.ts';
 import { POLICY_DIRECTORY, starterPolicies } from './support.ts';
 
 const files = await loadCases(POLICY_DIRECTORY);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Rules } from '../../src/core/rules.ts';
 import type { PastCall } from '../../src/core/rules_ports.ts';
-import { loadPolicySet } from '../../src/policy/load.ts';
 import { WAITING_MAX } from '../../src/policy/tenant_turns.ts';
 import { compilerOfTests } from './compiler_support.ts';
+import { loadPolicySet } from './policy_sets.ts';
 import { POLICY_DIRECTORY, registration, request } from './support.ts';
 
 const compiler = compilerOfTests();

@@ -7,13 +7,12 @@ import type {
   DecisionRequest,
   PolicySet,
 } from '../../src/core/policy.ts';
+import type { ToolRegistration } from '../../src/core/tool_registration.ts';
 import { buildAgentCall } from '../../src/policy/call_facts.ts';
 import { evaluate, parsePolicy, preparePolicies } from '../../src/policy/cedar.ts';
-import { loadPolicySet } from '../../src/policy/load.ts';
-import { buildPolicySet } from '../../src/policy/policy_set.ts';
 import { READS_ALL, readsOf } from '../../src/policy/reads.ts';
 import { buildRegistry } from '../../src/policy/registry.ts';
-import type { ToolRegistration } from '../../src/policy/tool_registration.ts';
+import { buildPolicySet, loadPolicySet } from './policy_sets.ts';
 import { POLICY_DIRECTORY, readFacts, registration, request, settle } from './support.ts';
 
 const AMOUNT = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AskStanding, DecisionRequest, PolicySet } from '../../src/core/policy.ts';
 import { parseStrictJson } from '../../src/core/strict_json.ts';
-import { loadPolicySet } from '../../src/policy/load.ts';
-import { buildPolicySet } from '../../src/policy/policy_set.ts';
+import { buildPolicySet, loadPolicySet } from './policy_sets.ts';
 import { POLICY_DIRECTORY, registration, request, settle } from './support.ts';
 
 const ROUTABLE: AskStanding = { routable: true, deniedBefore: false };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { buildPolicySet } from '../../src/policy/policy_set.ts';
+import type { ToolRegistration } from '../../src/core/tool_registration.ts';
 import { buildRegistry } from '../../src/policy/registry.ts';
 import { listSliceTargets } from '../../src/policy/slice_targets.ts';
-import type { ToolRegistration } from '../../src/policy/tool_registration.ts';
+import { buildPolicySet } from './policy_sets.ts';
 import { registration, request } from './support.ts';
 
 const schema = { type: 'object', properties: { verb: { type: 'string' }, n: { type: 'integer' } } };

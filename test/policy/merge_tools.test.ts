@@ -103,7 +103,7 @@ describe('a tenant’s word on a base tool', () => {
     ['facts_by', { facts_by: { parameter: 'verb', values: {} } }],
     ['path_parameters', { path_parameters: ['verb'] }],
     ['host_parameters', { host_parameters: ['verb'] }],
-    ['workspace_root', { workspace_root: '/work' }],
+    ['workspace_root', { workspace_root: '/repo' }],
     ['command_parameter', { command_parameter: 'verb' }],
     ['argv_parameter', { argv_parameter: 'verb' }],
   ])('cannot change `%s`, but may repeat it', (member, own) => {

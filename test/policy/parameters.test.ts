@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/core/json.ts';
-import { buildPolicySet } from '../../src/policy/policy_set.ts';
 import { quoteArgv } from '../../src/policy/quoted_command.ts';
+import { buildPolicySet } from './policy_sets.ts';
 import { registration, request } from './support.ts';
 
 const SCOPE = '(principal, action == Aegis::Action::"t.a", resource)';

@@ -7,7 +7,7 @@ import {
   findPermissionFaults,
   matchesPattern,
 } from '../../src/policy/permissions.ts';
-import { buildPolicySet } from '../../src/policy/policy_set.ts';
+import { buildPolicySet } from './policy_sets.ts';
 import { registration, request } from './support.ts';
 
 const ID = 'github.merge';

@@ -2,58 +2,58 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readHost } from '../../src/policy/host_facts.ts';
 import { readPath } from '../../src/policy/path_facts.ts';
-import { buildPolicySet } from '../../src/policy/policy_set.ts';
+import { buildPolicySet } from './policy_sets.ts';
 import { registration, request } from './support.ts';
 
 describe('a path', () => {
   test.each([
-    ['src/a.ts', '/work/src/a.ts'],
-    ['./src/../src//a.ts', '/work/src/a.ts'],
-    ['/work/src/a.ts', '/work/src/a.ts'],
-    ['/work', '/work'],
-    ['/work/', '/work'],
-    ['.', '/work'],
-    ['a/b/../..', '/work'],
-    ['..a/...', '/work/..a/...'],
-    ['100%/a', '/work/100%/a'],
-    ['a: b', '/work/a: b'],
+    ['src/a.ts', '/repo/src/a.ts'],
+    ['./src/../src//a.ts', '/repo/src/a.ts'],
+    ['/repo/src/a.ts', '/repo/src/a.ts'],
+    ['/repo', '/repo'],
+    ['/repo/', '/repo'],
+    ['.', '/repo'],
+    ['a/b/../..', '/repo'],
+    ['..a/...', '/repo/..a/...'],
+    ['100%/a', '/repo/100%/a'],
+    ['a: b', '/repo/a: b'],
   ])('`%s` is inside the workspace', (raw, normal) => {
     // A text with a colon after its first letters could be a drive or a URL; one with a space cannot.
     const isUrlLike = raw === 'a: b';
 
-    expect(readPath(raw, '/work')).toEqual({ raw, normal, inside_workspace: !isUrlLike });
+    expect(readPath(raw, '/repo')).toEqual({ raw, normal, inside_workspace: !isUrlLike });
   });
 
   test.each([
-    ['', '/work'],
+    ['', '/repo'],
     ['..', '/'],
-    ['../work/a', '/work/a'],
+    ['../repo/a', '/repo/a'],
     ['a/../../b', '/b'],
     ['../../../../etc/passwd', '/etc/passwd'],
     ['/etc/passwd', '/etc/passwd'],
-    ['/workshop/a', '/workshop/a'],
+    ['/repository/a', '/repository/a'],
     ['/wor', '/wor'],
-    ['../workshop', '/workshop'],
-    ['/tmp/../work/a', '/work/a'],
-    ['/work/../work/a', '/work/a'],
+    ['../repository', '/repository'],
+    ['/tmp/../repo/a', '/repo/a'],
+    ['/repo/../repo/a', '/repo/a'],
     ['/Work/a', '/Work/a'],
-    ['a\0b', '/work/a\0b'],
-    ['%2e%2e/a', '/work/%2e%2e/a'],
-    ['a%2Fb', '/work/a%2Fb'],
-    ['a\\..\\..\\b', '/work/a\\..\\..\\b'],
-    ['C:\\a', '/work/C:\\a'],
-    ['C:/a', '/work/C:/a'],
-    ['file:///work/a', '/work/file:/work/a'],
-    ['~/a', '/work/~/a'],
-    ['a\nb', '/work/a\nb'],
+    ['a\0b', '/repo/a\0b'],
+    ['%2e%2e/a', '/repo/%2e%2e/a'],
+    ['a%2Fb', '/repo/a%2Fb'],
+    ['a\\..\\..\\b', '/repo/a\\..\\..\\b'],
+    ['C:\\a', '/repo/C:\\a'],
+    ['C:/a', '/repo/C:/a'],
+    ['file:///repo/a', '/repo/file:/repo/a'],
+    ['~/a', '/repo/~/a'],
+    ['a\nb', '/repo/a\nb'],
   ])('`%s` is not inside the workspace', (raw, normal) => {
-    expect(readPath(raw, '/work')).toEqual({ raw, normal, inside_workspace: false });
+    expect(readPath(raw, '/repo')).toEqual({ raw, normal, inside_workspace: false });
   });
 
-  test.each([[null], ['work'], [''], ['/work/../home'], ['/wo%72k'], ['\\work']])(
+  test.each([[null], ['repo'], [''], ['/repo/../home'], ['/re%70o'], ['\\repo']])(
     'is never inside where the root is %j',
     (root) => {
-      for (const raw of ['a', '/work/a', '/', '.', '/home/a']) {
+      for (const raw of ['a', '/repo/a', '/', '.', '/home/a']) {
         expect(readPath(raw, root).inside_workspace).toBe(false);
       }
     },
@@ -65,14 +65,14 @@ describe('a path', () => {
   });
 
   test('that is inside has a normal form at or below the root, without a step up', () => {
-    const names = fc.array(fc.constantFrom('a', 'b', '..', '.', '', 'work', 'workshop', '%2e', '~'), {
+    const names = fc.array(fc.constantFrom('a', 'b', '..', '.', '', 'repo', 'repository', '%2e', '~'), {
       maxLength: 7,
     });
     fc.assert(
       fc.property(
         names,
         fc.boolean(),
-        fc.constantFrom('/work', '/a/b', '/work/'),
+        fc.constantFrom('/repo', '/a/b', '/repo/'),
         (parts, isAbsolute, root) => {
           const { normal, inside_workspace } = readPath((isAbsolute ? '/' : '') + parts.join('/'), root);
 
@@ -86,11 +86,11 @@ describe('a path', () => {
   });
 
   test('has a normal form that is its own, and inside exactly if it is', () => {
-    const names = fc.array(fc.constantFrom('a', 'b', '.', '', 'work'), { maxLength: 6 });
+    const names = fc.array(fc.constantFrom('a', 'b', '.', '', 'repo'), { maxLength: 6 });
     fc.assert(
       fc.property(names, (parts) => {
-        const once = readPath(`/${parts.join('/')}`, '/work');
-        const twice = readPath(once.normal, '/work');
+        const once = readPath(`/${parts.join('/')}`, '/repo');
+        const twice = readPath(once.normal, '/repo');
 
         expect(twice.normal).toBe(once.normal);
         expect(twice.inside_workspace).toBe(once.inside_workspace);
@@ -188,15 +188,15 @@ describe('a policy reads', () => {
 
   test('whether a path is inside: of the workspace of the key, else of the registry', () => {
     const inside = 'context.paths.path.inside_workspace';
-    const call = { path: '/work/a', to: null };
+    const call = { path: '/repo/a', to: null };
 
-    expect(setOf(inside, '/work').decide(request('t', 'a', call)).decision).toBe('allow');
+    expect(setOf(inside, '/repo').decide(request('t', 'a', call)).decision).toBe('allow');
     expect(setOf(inside).decide(request('t', 'a', call)).decision).toBe('deny');
-    expect(setOf(inside).decide(request('t', 'a', call, { workspace_root: '/work' })).decision).toBe('allow');
-    expect(setOf(inside, '/work').decide(request('t', 'a', call, { workspace_root: '/home' })).decision).toBe(
+    expect(setOf(inside).decide(request('t', 'a', call, { workspace_root: '/repo' })).decision).toBe('allow');
+    expect(setOf(inside, '/repo').decide(request('t', 'a', call, { workspace_root: '/home' })).decision).toBe(
       'deny',
     );
-    expect(setOf(inside, '/work').decide(request('t', 'a', call, { workspace_root: 'work' })).decision).toBe(
+    expect(setOf(inside, '/repo').decide(request('t', 'a', call, { workspace_root: 'repo' })).decision).toBe(
       'deny',
     );
   });
@@ -205,7 +205,7 @@ describe('a policy reads', () => {
     const condition =
       'context.paths has to && context.paths.to.raw == "../b" && context.paths.to.normal == "/b"';
     const decide = (to: string | null) =>
-      setOf(condition, '/work').decide(request('t', 'a', { path: 'a', to }));
+      setOf(condition, '/repo').decide(request('t', 'a', { path: 'a', to }));
 
     expect(decide('../b').decision).toBe('allow');
     expect(decide(null)).toMatchObject({

@@ -2,9 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { loadPolicySet } from '../../src/policy/load.ts';
-import { buildPolicySet } from '../../src/policy/policy_set.ts';
 import { PolicySetError } from '../../src/policy/policy_set_error.ts';
+import { buildPolicySet, loadPolicySet } from './policy_sets.ts';
 import { registration } from './support.ts';
 
 const PERMIT = 'permit (principal is Aegis::Agent, action in Aegis::Action::"invoke", resource)';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
+import type { ToolRegistration } from '../../src/core/tool_registration.ts';
 import { buildRegistry, openRegistry, type Registry } from '../../src/policy/registry.ts';
-import type { ToolRegistration } from '../../src/policy/tool_registration.ts';
 import { registration } from './support.ts';
 
 const TOOLS: ToolRegistration[] = [
@@ -111,7 +111,7 @@ describe('registrations are refused at their place for', () => {
     ['a host that is no text', { host_parameters: ['maybe', 'n'] }, '/host_parameters/1'],
     ['a path named like a member of every object', { path_parameters: ['toString'] }, '/path_parameters/0'],
     ['a relative workspace', { workspace_root: 'work' }, '/workspace_root'],
-    ['a workspace with a step up', { workspace_root: '/work/../x' }, '/workspace_root'],
+    ['a workspace with a step up', { workspace_root: '/repo/../x' }, '/workspace_root'],
     ['a command that is no text', { command_parameter: 'n' }, '/command_parameter'],
     ['an alias that is no name', { aliases: ['t/b', 'nothing'] }, '/aliases/1'],
     ['an alias that is its own name', { aliases: ['T/A'] }, '/aliases/0'],

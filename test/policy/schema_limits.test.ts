@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/core/json.ts';
 import { parseStrictJson } from '../../src/core/strict_json.ts';
-import { buildPolicySet } from '../../src/policy/policy_set.ts';
 import { buildRegistry } from '../../src/policy/registry.ts';
+import { buildPolicySet } from './policy_sets.ts';
 import { registration, request } from './support.ts';
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({

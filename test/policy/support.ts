@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { DecisionContext } from '../../src/core/action.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { AskStanding, Decision, DecisionRequest, PolicySet } from '../../src/core/policy.ts';
+import { decideSettled, NOTHING_IN_THE_WAY } from '../../src/core/settled_decision.ts';
+import { LEFT_OUT, type ToolRegistration } from '../../src/core/tool_registration.ts';
 import type { CallFacts } from '../../src/policy/call_facts.ts';
 import { selectVariant } from '../../src/policy/facts_by.ts';
 import type { Operation } from '../../src/policy/operation.ts';
 import { judgeParameters } from '../../src/policy/parameters.ts';
 import { splitPolicyText } from '../../src/policy/policy_text.ts';
-import type { ToolRegistration } from '../../src/policy/tool_registration.ts';
 
 export const POLICY_DIRECTORY = join(import.meta.dirname, '../../policies');
 
@@ -54,10 +55,9 @@ export function readFacts(operation: Operation, asked: DecisionRequest): CallFac
 export function settle(
   set: PolicySet,
   asked: DecisionRequest,
-  standing: AskStanding = { routable: true, deniedBefore: false },
+  standing: AskStanding = NOTHING_IN_THE_WAY,
 ): Decision {
-  const decision = set.decide(asked);
-  return decision.decision === 'require_approval' ? set.settleAsk(asked, decision, standing) : decision;
+  return decideSettled(set, asked, standing);
 }
 
 /** A registered tool with what a test says of it. */
@@ -66,25 +66,7 @@ export function registration(
   action: string,
   members: Partial<ToolRegistration> = {},
 ): ToolRegistration {
-  return {
-    tool,
-    action,
-    mutates_state: true,
-    idempotent: false,
-    destructive: false,
-    requires_approval: false,
-    permission: null,
-    aliases: [],
-    parameters_schema: null,
-    facts_by: null,
-    secret_parameters: [],
-    path_parameters: [],
-    host_parameters: [],
-    workspace_root: null,
-    command_parameter: null,
-    argv_parameter: null,
-    ...members,
-  };
+  return { ...LEFT_OUT, tool, action, mutates_state: true, ...members };
 }
 
 /** Ids of all policies of the starter set, with the file each is in. */

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../core/operator_error.ts';
 import type { PolicySet } from '../../core/policy.ts';
-import type { BaseRules, Rules, RulesProblem } from '../../core/rules.ts';
+import { type BaseRules, NOTHING_OF_ITS_OWN, type Rules, type RulesProblem } from '../../core/rules.ts';
 import { compileRules } from '../../policy/compile.ts';
 import { readPolicyFolder } from '../../policy/load.ts';
 import { openRules } from '../../policy/open.ts';
@@ -61,13 +61,11 @@ export async function readFolder(directory: string): Promise<ReadFolder> {
 }
 
 /** A folder's rules, or rules with a folder as their base, ready to decide. @throws FolderRefused. */
-export function compileFolder(folder: ReadFolder, own: Omit<Rules, 'base'> = NOTHING): PolicySet {
+export function compileFolder(folder: ReadFolder, own: Omit<Rules, 'base'> = NOTHING_OF_ITS_OWN): PolicySet {
   const compilation = compileRules({ ...own, base: folder.base });
   if (compilation.kind === 'compiled') return openRules(compilation.compiled);
   throw new FolderRefused(folder.directory, locateProblems(compilation.problems, folder.places));
 }
-
-const NOTHING: Omit<Rules, 'base'> = { policies: {}, tools: [], permissions: [] };
 
 /** Reads and checks a policy folder. @throws as readFolder and compileFolder. */
 export async function openFolder(directory: string): Promise<OpenedFolder> {

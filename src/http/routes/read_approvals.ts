@@ -1,46 +1,25 @@
 import * as z from 'zod';
 import { Fault } from '../../core/fault.ts';
-import { formatId, parseId } from '../../core/ids.ts';
+import { formatId } from '../../core/ids.ts';
 import { getApproval, waitForApproval } from '../../operations/get_approval.ts';
 import { listApprovals } from '../../operations/list_approvals.ts';
 import { parsePrefer } from '../request_headers.ts';
 import { defineRoute } from '../route.ts';
 import { approvalOutput, approvalStatus, toWireApproval } from '../schemas/approval.ts';
 import { plainText, principalName } from '../schemas/common.ts';
+import { LIMIT_DEFAULT, pageMembers, parseCursor, wholeNumber } from '../schemas/page.ts';
 import { approvalAnswer, ETAG_HEADER } from './approval_answer.ts';
 
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 200;
 const WAIT_SECONDS_MAX = 55;
 const VERSION_MAX = 2 ** 31 - 1;
-
-/** A whole number as query text. */
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,10}$/, 'must be a whole number')
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be ${min} to ${max}`)
-    .meta({ override: { type: 'integer', minimum: min, maximum: max } });
 
 const listQuery = z.strictObject({
   status: approvalStatus.optional(),
   agent: principalName.optional(),
   tool: plainText(128).optional(),
   outcome: z.literal('missing').optional(),
-  limit: wholeNumber(1, LIMIT_MAX).optional(),
-  cursor: z.string().min(1).max(128).optional(),
+  ...pageMembers,
 });
-
-/** The approval that a cursor continues after. */
-function parseCursor(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  const before = parseId('approval', cursor);
-  if (before !== undefined) return before;
-  throw new Fault('invalid_request', 'send `cursor` as `next_cursor` was answered', {
-    issues: [{ pointer: '/cursor', reason: 'is no cursor of this list' }],
-  });
-}
 
 export const listApprovalsRoute = defineRoute({
   operationId: 'listApprovals',
@@ -65,7 +44,7 @@ export const listApprovalsRoute = defineRoute({
       tool: query.tool ?? null,
       outcomeMissing: query.outcome === 'missing',
       limit: query.limit ?? LIMIT_DEFAULT,
-      before: parseCursor(query.cursor),
+      before: parseCursor('approval', query.cursor),
     });
     return {
       body: {

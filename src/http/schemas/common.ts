@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { SOURCE_TRUSTS } from '../../core/action.ts';
 import { findUnsafeText, PRINCIPAL_NAME } from '../../core/identifiers.ts';
 import { ID_PREFIXES, type IdKind, UUID_V7_PATTERN } from '../../core/ids.ts';
-import type { JsonObject } from '../../core/json.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
 
 const ISO_MILLISECONDS = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
@@ -29,10 +29,7 @@ export function idOf(kind: IdKind) {
  * would copy what is hashed, and could be made to overflow.
  */
 export const jsonObject = z
-  .custom<JsonObject>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'must be an object',
-  )
+  .custom<JsonObject>(isJsonObject, 'must be an object')
   .meta({ override: { type: 'object', additionalProperties: true } });
 
 /** A short text without control or bidi characters, which could hide or reorder what is shown. */

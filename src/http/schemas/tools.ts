@@ -74,6 +74,6 @@ export const toolMembers = {
 
 export const toolOutput = z.strictObject(toolMembers).meta({ id: 'Tool' });
 
-export function toWireTool({ isBase, registration }: ToolEntry): JsonObject {
+export function toWireTool({ isBase, registration }: ToolEntry): z.input<typeof toolOutput> {
   return { ...registration, base: isBase };
 }

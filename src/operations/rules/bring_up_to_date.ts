@@ -1,4 +1,4 @@
-import type { Rules, RulesProblem } from '../../core/rules.ts';
+import { NOTHING_OF_ITS_OWN, type Rules, type RulesProblem } from '../../core/rules.ts';
 import type { SeenRules, StoredBase, TenantPointer } from '../../core/rules_ports.ts';
 import type { Deps } from '../deps.ts';
 import { readBaseInForce } from './current_rules.ts';
@@ -9,7 +9,6 @@ type RulesDeps = Pick<Deps, 'compiler' | 'policy' | 'revisions'>;
 const ROUNDS = 10;
 
 const POLICY_FOLDER = { principal: null, keyId: null };
-const NOTHING_OF_ITS_OWN = { policies: {}, tools: [], permissions: [] };
 
 /** A tenant whose rules are not upon the base in force; it keeps the revision it has. */
 export interface TenantTrouble {

@@ -1,4 +1,4 @@
-import type { RulesProblem } from '../../core/rules.ts';
+import { NOTHING_OF_ITS_OWN, type RulesProblem } from '../../core/rules.ts';
 import type { Deps } from '../deps.ts';
 import { computeBaseDigest } from './base_digest.ts';
 
@@ -46,7 +46,7 @@ export async function takeFolder(
   const inForce = await revisions.findBase();
   if (inForce?.digest === digest) return { kind: 'in_force', digest, dropped: [] };
   if (event.kind === 'start' && (await revisions.wasBase(digest))) return { kind: 'superseded', digest };
-  const compiled = await compiler.compile({ base, policies: {}, tools: [], permissions: [] });
+  const compiled = await compiler.compile({ ...NOTHING_OF_ITS_OWN, base });
   if (compiled.kind === 'refused') return compiled;
   if (event.kind === 'changed' && !(await isSettled(compiler, directory, digest, event.pause))) {
     return { kind: 'unsettled' };

@@ -1,6 +1,5 @@
 import { Fault } from '../../core/fault.ts';
 import { normalizeIdentifier } from '../../core/identifiers.ts';
-import type { JsonObject } from '../../core/json.ts';
 
 /** A registered operation's names, in normal form. */
 export interface ToolName {
@@ -28,7 +27,7 @@ function toNormal(text: unknown): string {
 }
 
 /** A registration's names in normal form, however it writes them. */
-export function nameOf({ tool, action }: JsonObject): ToolName {
+export function nameOf({ tool, action }: { tool?: unknown; action?: unknown }): ToolName {
   return { tool: toNormal(tool), action: toNormal(action) };
 }
 
