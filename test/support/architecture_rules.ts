@@ -13,7 +13,7 @@ const FUNCTION_LINES_MAX = 60;
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   analysis: ['core'],
-  policy: ['core'],
+  policy: ['core', 'analysis'],
   storage: ['core'],
   operations: ['core', 'analysis'],
   http: ['operations', 'core'],
@@ -33,7 +33,7 @@ const OWNERS: readonly { packages: RegExp; folders: readonly string[] }[] = [
 const HTTP_FOR_CONSOLE = /^src\/http\/.*(middleware|problem)/;
 
 /** Core files that hold digests and signatures, and so may use node:crypto. */
-const CRYPTO_FILE = /(digest|hash|signature)[^/]*$/;
+const CRYPTO_FILE = /(digest|fingerprint|hash|signature)[^/]*$/;
 
 export const SDK_SOURCE = 'sdk/typescript/src/';
 /** The core files that the SDK bundles. They import only each other. */
@@ -42,14 +42,22 @@ export const SDK_CORE: readonly string[] = [
   'src/core/action_hash.ts',
   'src/core/canonical_action.ts',
   'src/core/canonical_json.ts',
+  'src/core/command_call.ts',
   'src/core/digest.ts',
   'src/core/exact_number.ts',
   'src/core/json.ts',
   'src/core/json_rules.ts',
+  'src/core/quote_argv.ts',
   'src/core/strict_json.ts',
   'src/core/strict_json_error.ts',
   'src/core/strict_json_reader.ts',
 ];
+
+/** The SDK's part that runs commands: a bundle of its own for Node, which reads commands as the service does. */
+const SDK_COMMAND = 'sdk/typescript/src/command/';
+const SDK_COMMAND_ANALYSIS = 'src/analysis/command/';
+/** What a command inherits is what its host has. */
+const SDK_ENVIRONMENT = `${SDK_COMMAND}environment.ts`;
 
 /** Every breach of the rules of the layout in these files, which are all files of `src` and of the SDK. */
 export function findViolations(files: readonly SourceFile[]): Violation[] {
@@ -103,7 +111,9 @@ function effectRules({ path, effects, imports }: SourceFile): Violation[] {
       ({ specifier, names }) =>
         /^(node:)?process$/.test(specifier) && names.some((name) => ['env', 'default', '*'].includes(name)),
     );
-  return readsEnvironment && folder !== 'cli' ? [{ path, rule: 'only cli reads process.env' }] : [];
+  return readsEnvironment && folder !== 'cli' && path !== SDK_ENVIRONMENT
+    ? [{ path, rule: 'only cli reads process.env' }]
+    : [];
 }
 
 function importRules(file: SourceFile, wanted: SourceImport): Violation[] {
@@ -111,19 +121,31 @@ function importRules(file: SourceFile, wanted: SourceImport): Violation[] {
   const target = resolve(file, wanted);
   const rules =
     folder === 'sdk'
-      ? sdkImportRule(wanted, target)
+      ? sdkImportRule(file, wanted, target)
       : target === undefined
         ? packageRule(file, folder, wanted)
         : edgeRule(file, folder, target);
   return rules.map((rule) => ({ path: file.path, rule }));
 }
 
-function sdkImportRule({ specifier }: SourceImport, target: string | undefined): string[] {
+function sdkImportRule(
+  { path }: SourceFile,
+  { specifier }: SourceImport,
+  target: string | undefined,
+): string[] {
+  const isCommand = path.startsWith(SDK_COMMAND);
   if (target === undefined) {
-    return specifier === 'node:crypto' ? [] : [`the sdk has no dependencies but imports \`${specifier}\``];
+    const isAllowed = isCommand ? specifier.startsWith('node:') : specifier === 'node:crypto';
+    return isAllowed ? [] : [`the sdk has no dependencies but imports \`${specifier}\``];
+  }
+  if (!isCommand && target.startsWith(SDK_COMMAND)) {
+    return [`only the command bundle of the sdk may import \`${target}\``];
   }
   const isOwn = target.startsWith(SDK_SOURCE) || SDK_CORE.includes(target);
-  return isOwn ? [] : [`the sdk may import only its own files and the pure core files, not \`${target}\``];
+  const isAnalysis = isCommand && target.startsWith(SDK_COMMAND_ANALYSIS);
+  return isOwn || isAnalysis
+    ? []
+    : [`the sdk may import only its own files and the pure core files, not \`${target}\``];
 }
 
 function edgeRule(file: SourceFile, folder: string | undefined, target: string): string[] {

@@ -1,0 +1,21 @@
+/** Rules of the floor: what destroys a machine, by the name that a refusal gives. */
+export const FLOOR_RULES = [
+  'fork-bomb',
+  'recursive-delete-of-root',
+  'recursive-delete-of-home',
+  'raw-device-write',
+  'format-filesystem',
+  'shutdown',
+  'kill-everything',
+  'shadow-copy-destruction',
+  'registry-hive-deletion',
+  'recursive-permission-change',
+] as const;
+export type FloorRule = (typeof FLOOR_RULES)[number];
+
+/** A rule that a command breaks, and the part that does. */
+export interface FloorHit {
+  rule: FloorRule;
+  /** The segment as it stands. */
+  text: string;
+}
