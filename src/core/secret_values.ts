@@ -1,9 +1,9 @@
 import type { ToolCall } from './action.ts';
 import type { Approval } from './approval.ts';
+import { isJsonObject, type JsonValue } from './json.ts';
+import { maskMember } from './mask_member.ts';
+import type { Masker } from './masker.ts';
 import { parseToolCall } from './parse_tool_call.ts';
-
-/** What stands in the place of a value that a reader is not shown. Sent back in an edit it means that value. */
-export const MASK = '(secret)';
 
 /** An approval's actions as one reader may see them. */
 export interface VisibleActions {
@@ -11,51 +11,98 @@ export interface VisibleActions {
   current: ToolCall;
   /** Null where a value is masked: the text would not be the one that is hashed. */
   canonicalAction: string | null;
-  /** JSON pointers (RFC 6901) into the tool calls. */
+  /** JSON pointers (RFC 6901) into the tool calls, sorted. */
   masked: string[];
 }
 
-function presentSecrets(call: ToolCall, secretParameters: readonly string[]): string[] {
-  return secretParameters.filter((name) => Object.hasOwn(call.parameters, name));
+/** A value of a call, masked, with the pointers of what was. */
+interface MaskedValue {
+  value: JsonValue;
+  pointers: string[];
 }
 
-function mask(call: ToolCall, names: readonly string[]): ToolCall {
-  const masks = Object.fromEntries(names.map((name) => [name, MASK]));
-  return { ...call, parameters: { ...call.parameters, ...masks } };
+/** One step of a JSON pointer. */
+export function toPointerStep(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-function toPointer(name: string): string {
-  return `/parameters/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-/** The actions of an approval as `reader` may see them: only the asking agent is shown what its tool holds secret. */
-export function showActions(approval: Approval, reader: string): VisibleActions {
-  const original = parseToolCall(approval.originalAction);
-  const current = parseToolCall(approval.canonicalAction);
-  const { canonicalAction, secretParameters } = approval;
-  const hidden = reader === approval.agent ? [] : secretParameters;
-  const inOriginal = presentSecrets(original, hidden);
-  const inCurrent = presentSecrets(current, hidden);
-  const masked = [...new Set([...inOriginal, ...inCurrent])].toSorted();
-  if (masked.length === 0) return { original, current, canonicalAction, masked: [] };
+function maskEntry(masker: Masker, name: string, value: JsonValue, pointer: string): MaskedValue {
+  if (typeof value === 'string') {
+    const masked = maskMember(masker, name, value);
+    return { value: masked, pointers: masked === value ? [] : [pointer] };
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => maskEntry(masker, name, item, `${pointer}/${index}`));
+    return { value: items.map((item) => item.value), pointers: items.flatMap((item) => item.pointers) };
+  }
+  if (!isJsonObject(value)) return { value, pointers: [] };
+  const names = Object.keys(value);
+  if (names.some((key) => masker.maskText(key) !== key)) {
+    return { value: masker.maskWhole(value), pointers: [pointer] };
+  }
+  const members = names.map((key) => ({
+    key,
+    ...maskEntry(masker, key, value[key] as JsonValue, pointer + toPointerStep(key)),
+  }));
   return {
-    original: mask(original, inOriginal),
-    current: mask(current, inCurrent),
-    canonicalAction: null,
-    masked: masked.map(toPointer),
+    value: Object.fromEntries(members.map(({ key, value: masked }) => [key, masked])),
+    pointers: members.flatMap(({ pointers }) => pointers),
   };
 }
 
-/** An edited call with the values that its editor was not shown, where the mask was sent back for them. */
-export function restoreSecrets(
-  edited: ToolCall,
-  present: ToolCall,
+/** A parameter of a call as those see it who are not shown its secrets. */
+export function maskParameter(
+  masker: Masker,
+  name: string,
+  value: JsonValue,
   secretParameters: readonly string[],
-): ToolCall {
-  const kept = presentSecrets(edited, secretParameters).filter(
-    (name) => edited.parameters[name] === MASK && Object.hasOwn(present.parameters, name),
-  );
-  if (kept.length === 0) return edited;
-  const values = Object.fromEntries(kept.map((name) => [name, present.parameters[name] ?? null]));
-  return { ...edited, parameters: { ...edited.parameters, ...values } };
+): MaskedValue {
+  const pointer = `/parameters${toPointerStep(name)}`;
+  return secretParameters.includes(name)
+    ? { value: masker.maskWhole(value), pointers: [pointer] }
+    : maskEntry(masker, name, value, pointer);
+}
+
+/** A name that is a secret itself is masked in place, so that a parameter never hides the others. */
+function maskCall(masker: Masker, call: ToolCall, secretParameters: readonly string[]) {
+  const resource = call.resource === null ? null : masker.maskText(call.resource);
+  const parameters = Object.entries(call.parameters).map(([name, value]) => {
+    const shown = masker.maskText(name);
+    const masked =
+      shown === name
+        ? maskParameter(masker, name, value, secretParameters)
+        : { value: masker.maskWhole(value), pointers: [`/parameters${toPointerStep(shown)}`] };
+    return { name: shown, ...masked };
+  });
+  return {
+    call: {
+      ...call,
+      resource,
+      parameters: Object.fromEntries(parameters.map(({ name, value }) => [name, value])),
+    },
+    masked: [
+      ...(resource === call.resource ? [] : ['/resource']),
+      ...parameters.flatMap(({ pointers }) => pointers),
+    ],
+  };
+}
+
+/**
+ * The actions of an approval as `reader` may see them. Only the asking agent is shown what its tool holds secret, and
+ * what looks like a secret wherever it stands in the parameters or the resource.
+ */
+export function showActions(approval: Approval, reader: string, masker: Masker): VisibleActions {
+  const { canonicalAction, originalAction, secretParameters } = approval;
+  const current = parseToolCall(canonicalAction);
+  const original = originalAction === canonicalAction ? current : parseToolCall(originalAction);
+  if (reader === approval.agent) return { original, current, canonicalAction, masked: [] };
+  const shown = maskCall(masker, current, secretParameters);
+  const shownOriginal = original === current ? shown : maskCall(masker, original, secretParameters);
+  const masked = [...new Set([...shown.masked, ...shownOriginal.masked])].toSorted();
+  return {
+    original: shownOriginal.call,
+    current: shown.call,
+    canonicalAction: masked.length === 0 ? canonicalAction : null,
+    masked,
+  };
 }

