@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { ConsumeRequest } from '../src/core/approval_ports.ts';
 import { sha256Hex } from '../src/core/digest.ts';
-import type { ConsumeRequest } from '../src/core/ports.ts';
 import { consumeStatement } from '../src/storage/consume.ts';
 import { buildRequest, type HttpClient } from './http_client.ts';
 import { type Comparison, compare, type LoadResult, runLoad } from './load.ts';

@@ -2,10 +2,19 @@ import { parseArgs } from 'node:util';
 import { measureAuthorize } from './authorize.ts';
 import { measureConsume, measureContention } from './consume.ts';
 import { measureMemory } from './memory.ts';
+import { measureReview } from './review.ts';
 import { measureScale } from './scale.ts';
 import { scaleRows } from './scale_table.ts';
 import { measureSdk } from './sdk.ts';
-import { authorizeRow, consumeRow, contentionRow, memoryRows, printTable, sdkRow } from './table.ts';
+import {
+  authorizeRow,
+  consumeRow,
+  contentionRow,
+  memoryRows,
+  printTable,
+  reviewRows,
+  sdkRow,
+} from './table.ts';
 import { openWorld } from './world.ts';
 
 /** How much is measured: some 20 seconds, or a few minutes. */
@@ -38,6 +47,8 @@ function tell(line: string): void {
 async function runBench(sizes: typeof FULL): Promise<void> {
   tell('the cost within the sdk');
   const sdk = measureSdk(sizes.sdkRounds);
+  tell('what a new approval is analysed, masked and shown by');
+  const review = measureReview(sizes.sdkRounds);
   const { policies, tools } = sizes.scale;
   tell(`${policies} policies and ${tools} tools against a few`);
   const scale = await measureScale(sizes.scale, sizes.rounds, sizes.authorizes);
@@ -59,6 +70,7 @@ async function runBench(sizes: typeof FULL): Promise<void> {
       authorizeRow(authorize),
       consumeRow(consume),
       sdkRow(sdk),
+      ...reviewRows(review),
       contentionRow(contention),
       ...memoryRows(memory),
       ...scaleRows(scale),

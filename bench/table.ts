@@ -1,6 +1,7 @@
 import type { Contention } from './consume.ts';
 import type { Comparison } from './load.ts';
 import type { MemoryUse } from './memory.ts';
+import type { ReviewCost } from './review.ts';
 import type { SdkCost } from './sdk.ts';
 import { median, quantile } from './stats.ts';
 
@@ -27,6 +28,9 @@ const RATIO_OF_ECHO = 0.2;
 const RATIO_OF_STATEMENT = 0.5;
 const RATIO_OF_STRINGIFY = 4;
 const RATIO_OF_ALONE = 50;
+const REVIEW_MS = 2;
+/** Linear, with what caches and the collector make of a larger text. */
+const REVIEW_GROWTH = 1.5;
 const RESIDENT_MB = 200;
 /** What the collector leaves to chance from one sample to the next. */
 const GROWTH = 1.02;
@@ -71,6 +75,27 @@ export function sdkRow({ ratio, bytes, sdk, plain }: SdkCost): Row {
     measured: pair(sdk.p50, sdk.p99, 'µs'),
     baseline: pair(plain.p50, plain.p99, 'µs'),
   };
+}
+
+export function reviewRows({ small, large, growth }: ReviewCost): Row[] {
+  return [
+    {
+      measure: 'analysis, masking and view of a 2 KiB command',
+      ratio: `${small.p50.toFixed(2)} ms`,
+      target: `<= ${REVIEW_MS} ms`,
+      reached: small.p50 <= REVIEW_MS,
+      measured: pair(small.p50, small.p99, 'ms'),
+      baseline: '',
+    },
+    {
+      measure: 'a byte of 256 KiB / a byte of 16 KiB',
+      ratio: growth.toFixed(2),
+      target: `<= ${REVIEW_GROWTH}`,
+      reached: growth <= REVIEW_GROWTH,
+      measured: `${large.toFixed(0)} ms`,
+      baseline: '',
+    },
+  ];
 }
 
 export function contentionRow({ aloneMs, losersMs }: Contention): Row {

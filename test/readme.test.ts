@@ -71,8 +71,9 @@ function runInShell(commands: string[]): { outputs: string[]; errors: string } {
   return { outputs: stdout.split(END_OF_BLOCK).slice(0, -1), errors: stderr };
 }
 
-test('the commands of the walk-through and of the policy guide, as they stand, print what the README shows', () => {
-  const steps = [...blocks(section('## Walk-through')), ...blocks(section('### Write a policy'))];
+test('the commands of the walk-through and of the guides, as they stand, print what the README shows', () => {
+  const guides = ['## Walk-through', '### Write a policy', '## Commands'];
+  const steps = guides.flatMap((heading) => blocks(section(heading)));
   const commands = steps.filter(({ language }) => language === 'sh').map(({ body }) => body);
   const shown = steps.flatMap(({ language }, index) => {
     if (language !== 'sh') return [];

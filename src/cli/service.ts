@@ -2,9 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { v7 as newUuid } from 'uuid';
+import { createMasker } from '../analysis/secrets/masker.ts';
 import { createApp } from '../http/app.ts';
 import { createMetrics } from '../http/metrics.ts';
 import type { Readiness } from '../http/routes/open.ts';
+import { createRpcServer } from '../http/rpc/rpc_server.ts';
 import { type ServeOptions, serveApp } from '../http/server.ts';
 import type { Deps } from '../operations/deps.ts';
 import { createPolicySource } from '../operations/policy_source.ts';
@@ -21,6 +23,7 @@ import { type OpenedDatabase, provideDatabase } from './database_location.ts';
 import { explainDatabaseTrouble } from './database_trouble.ts';
 import { DEFAULT_TENANT, type FirstTokens, makeBootstrapKey, makeFirstKeys } from './first_keys.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { maskLog } from './mask_log.ts';
 import { findPackageRoot } from './package_root.ts';
 import { type PolicyFolder, startPolicyFolder } from './policy_folder.ts';
 import { newSecret } from './secrets.ts';
@@ -240,9 +243,10 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
   const stopping = new AbortController();
   // Each open wait listens, and takes its listener away again: many are no leak to warn of.
   setMaxListeners(0, stopping.signal);
+  const { trustedProxies } = config;
   const app = createApp({
     deps,
-    trustedProxies: config.trustedProxies,
+    trustedProxies,
     stopping: stopping.signal,
     log,
     onAnswer: metrics.onAnswer,
@@ -251,8 +255,12 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
     metricsToken: config.metricsToken,
   });
   const fetch = options.aroundApp?.(app.fetch) ?? app.fetch;
-  const server = await serveApp({ fetch, hostname: config.host, port: config.port, log });
+  const upgrades = createRpcServer({ deps, log, trustedProxies, newConnectionId: newUuid });
+  teardown.add(upgrades.close);
+  const server = await serveApp({ fetch, upgrades, hostname: config.host, port: config.port, log });
   teardown.add(server.close);
+  // Before the server, which would cut off whom this says goodbye to.
+  teardown.add(upgrades.close);
   teardown.add(async () => stopping.abort());
   // Last: keys made by a start that then fails, for instance because the port is taken, would never be shown.
   const firstKeys = await makeKeys(options, database, signals);
@@ -263,7 +271,8 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
  * Starts the whole service: database, migrations, policies, keys, HTTP. What was started is stopped again when a
  * later part fails.
  */
-export async function startService(options: ServiceOptions): Promise<Service> {
+export async function startService(given: ServiceOptions): Promise<Service> {
+  const options = { ...given, log: maskLog(given.log, createMasker(newSecret())) };
   const teardown = new Teardown();
   try {
     const parts = await startParts(options, teardown);

@@ -1,6 +1,7 @@
 import type { DecisionContext } from './action.ts';
 import { Fault, type FaultCode } from './fault.ts';
-import type { Requirements, Scope, SelfApproval } from './policy.ts';
+import type { Requirements, Scope, SelfApproval, VoteScope } from './policy.ts';
+import type { Review, ReviewFacts } from './review.ts';
 
 export type ApprovalStatus =
   | 'pending'
@@ -16,7 +17,7 @@ export type VoidReason = 'policy' | 'key_revoked' | 'agent_frozen';
 export interface Vote {
   approver: string;
   decision: 'approve' | 'reject';
-  scope: Scope;
+  scope: VoteScope;
   /** How long and how often a `window` holds; null for other scopes. */
   windowSeconds: number | null;
   maxUses: number | null;
@@ -76,6 +77,10 @@ export interface Approval {
   toolFactsHash: string;
   /** Parameters whose values only the asking agent is shown. */
   secretParameters: string[];
+  /** Null in rows older than reviews. */
+  reviewFacts: ReviewFacts | null;
+  /** As made when this version was; null in rows older than reviews. */
+  review: Review | null;
   reason: string;
   determiningPolicies: string[];
   policyRevision: string;
@@ -94,6 +99,8 @@ export interface Approval {
   consumedAt: Date | null;
   consumerTokenHash: string | null;
   outcome: ApprovalOutcome | null;
+  /** True when the connection that waits for the answer is gone: nobody would use a yes. */
+  isAskerGone: boolean;
 }
 
 /** The calls that move an approval, as rows of the state table. */
@@ -136,14 +143,20 @@ const STATE_DETAILS: Partial<Record<FaultCode, string>> = {
   approval_not_consumed: 'an outcome is reported after the approval was consumed',
 };
 
-/** The status at `now`: an expired row reads as `expired` at once, whether or not a sweeper has been by. */
+/**
+ * The status at `now`, whether or not a sweeper has been by: a row whose time has passed reads as `expired` at once,
+ * and a pending one whose asker is gone as `cancelled`. A yes that was given before the asker went stands: the same
+ * agent may use it from elsewhere.
+ */
 export function effectiveStatus(
   stored: Exclude<ApprovalStatus, 'expired'>,
   expiresAt: Date,
   now: Date,
+  isAskerGone: boolean,
 ): ApprovalStatus {
   const perishable = stored === 'pending' || stored === 'approved';
-  return perishable && expiresAt.getTime() <= now.getTime() ? 'expired' : stored;
+  if (perishable && expiresAt.getTime() <= now.getTime()) return 'expired';
+  return stored === 'pending' && isAskerGone ? 'cancelled' : stored;
 }
 
 /** The fault that `code` means for this approval; names its state, and why it was voided. */

@@ -33,6 +33,11 @@ export interface Caller {
   /** Whether all of this agent's asks are denied until somebody resumes it. */
   paused: boolean;
   /** The tenant's settings and rules when the credential was looked up. */
-  tenant: { tier: Tier; activeRevision: string };
+  tenant: {
+    tier: Tier;
+    activeRevision: string;
+    /** Keys the fingerprints of masked values. */
+    maskKey: string;
+  };
   limits: KeyLimits;
 }

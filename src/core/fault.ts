@@ -23,6 +23,8 @@ export type FaultCode =
   | 'approval_not_consumed'
   | 'outcome_already_reported'
   | 'edit_denied_by_policy'
+  | 'view_hash_mismatch'
+  | 'base_hash_mismatch'
   | 'policy_changed'
   | 'policy_invalid'
   | 'tool_invalid'

@@ -3,7 +3,7 @@ import type { GrantQuery } from './agent_ports.ts';
 import type { Vote } from './approval.ts';
 import { canonicalize } from './canonical_json.ts';
 import { type Sha256Hex, sha256Hex } from './digest.ts';
-import { SCOPES, type Scope } from './policy.ts';
+import { SCOPES, type Scope, VOTE_SCOPES, type VoteScope } from './policy.ts';
 
 /** How long a `run` or `session` grant holds at the most. */
 export const GRANT_LIFE_SECONDS = 12 * 60 * 60;
@@ -17,17 +17,26 @@ export interface GrantTerms {
   maxUses: number | null;
 }
 
-/** Whether one scope goes no further than another. */
-export function isWithinScope(scope: Scope, widest: Scope): boolean {
-  return SCOPES.indexOf(scope) <= SCOPES.indexOf(widest);
+/**
+ * Whether one scope goes no further than another. An entry of an allowlist outlasts what asked for it, as `always`
+ * does, which is a `session`: policy that allows less allows no entry.
+ */
+export function isWithinScope(scope: VoteScope, widest: Scope): boolean {
+  const reach = scope === 'allowlist' ? 'session' : scope;
+  return SCOPES.indexOf(reach) <= SCOPES.indexOf(widest);
+}
+
+/** The narrowest of what votes say; undefined without votes. An allowlist is wider than every other scope. */
+export function narrowestScope(votes: readonly { scope: VoteScope }[]): VoteScope | undefined {
+  return VOTE_SCOPES[Math.min(...votes.map((vote) => VOTE_SCOPES.indexOf(vote.scope)))];
 }
 
 /** What votes grant together: the narrowest of their scopes, of several windows the shortest and fewest uses. */
 export function collectGrantTerms(
   votes: readonly Pick<Vote, 'scope' | 'windowSeconds' | 'maxUses'>[],
 ): GrantTerms | undefined {
-  const scope = SCOPES[Math.min(...votes.map((vote) => SCOPES.indexOf(vote.scope)))];
-  if (scope === undefined || scope === 'once') return undefined;
+  const scope = narrowestScope(votes);
+  if (scope === undefined || scope === 'once' || scope === 'allowlist') return undefined;
   if (scope !== 'window') return { scope, seconds: GRANT_LIFE_SECONDS, maxUses: null };
   return {
     scope,

@@ -29,6 +29,12 @@ export function isUuidV7(text: string): text is Uuid {
   return UUID_V7.test(text);
 }
 
+/** When a UUIDv7 was made, by its maker's clock in milliseconds (RFC 9562 §5.7); undefined for any other text. */
+export function timeOfUuidV7(text: string): Date | undefined {
+  if (!isUuidV7(text)) return undefined;
+  return new Date(Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16));
+}
+
 /** The wire form of an id. Throws a `TypeError` if `uuid` is no UUIDv7 in lower case. */
 export function formatId<Kind extends IdKind>(kind: Kind, uuid: string): Id<Kind> {
   if (!isUuidV7(uuid)) {

@@ -1,6 +1,8 @@
 import type { DecisionContext, ToolCall } from './action.ts';
 import type { Role } from './caller.ts';
+import type { AgentExecRules } from './exec_approvals.ts';
 import type { JsonObject } from './json.ts';
+import type { ReviewFacts } from './review.ts';
 
 /** What an ask demands before it may run: collected from every determining ask. */
 export interface Requirements {
@@ -17,6 +19,10 @@ export type SelfApproval = 'agent' | 'owner' | 'editor';
 /** How far an approver may widen a yes, narrowest first. */
 export const SCOPES = ['once', 'run', 'session', 'window'] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** What a vote may say: a scope, or that the executables are to be allowed from now on. */
+export const VOTE_SCOPES = [...SCOPES, 'allowlist'] as const;
+export type VoteScope = (typeof VOTE_SCOPES)[number];
 
 /** An operator's explicit word on a tool, strictest first. */
 export const PERMISSIONS = ['deny', 'ask', 'allow'] as const;
@@ -49,6 +55,8 @@ interface DecisionCommon {
   toolFactsHash: string;
   /** Parameters of the resolved tool that hold secrets. */
   secretParameters: string[];
+  /** What else the registry says of it that a review needs. */
+  reviewFacts: ReviewFacts;
 }
 
 export type AllowDecision = DecisionCommon & { decision: 'allow' };
@@ -58,6 +66,10 @@ export type Decision = AllowDecision | DenyDecision | AskDecision;
 
 export interface DecisionRequest {
   agent: { principal: string; groups: readonly string[]; owner: string | null; riskTier: string };
+  /** What exec approvals say of the agent; asked for commands only. */
+  exec: AgentExecRules;
+  /** Whether the call comes with a key that was made for a skill. */
+  isSkill: boolean;
   toolCall: ToolCall;
   context: DecisionContext;
   /** Whether the agent or its session is paused. */
@@ -148,6 +160,8 @@ export interface PolicySet {
   readonly revision: string;
   /** The asks that want a vote of a group, with the groups they want. */
   readonly groupDemands: readonly GroupDemand[];
+  /** Whether a call is of a tool that runs commands: then `decide` wants to know what exec approvals say. */
+  isCommand(toolCall: ToolCall): boolean;
   /** Decides a call. An ask is one of policy alone: `settleAsk` says whether it may be put to a person. */
   decide(request: DecisionRequest): Decision;
   /** Cedar's second word on an ask that no grant answers, under the action `ask`: the ask, or why it is a deny. */

@@ -1,9 +1,10 @@
 import type { DecisionContext } from './action.ts';
-import type { Approval, ApprovalOutcome, ApprovalStatus, VoidReason } from './approval.ts';
+import type { Approval } from './approval.ts';
 import type { Caller, KeyLimits, Role } from './caller.ts';
+import type { ExecGround } from './exec_ports.ts';
 import type { FaultCode } from './fault.ts';
-import type { GrantTerms } from './grant.ts';
-import type { AskTerms, Decision, Denial, Scope } from './policy.ts';
+import type { AskTerms, Decision, Denial } from './policy.ts';
+import type { Review } from './review.ts';
 import type { NewRevision } from './rules_ports.ts';
 
 // What the operations need of the outside. Ids are UUIDs without their prefix. Unless said, a store that cannot
@@ -86,6 +87,8 @@ export interface DecisionRecord {
   context: DecisionContext;
   /** The grant that answers the ask, one use of which this decision is. */
   grantId: string | null;
+  /** What the decision rests on and uses of exec approvals; null for what is no command. */
+  exec: ExecGround | null;
 }
 
 export interface AskRecord {
@@ -98,13 +101,17 @@ export interface AskRecord {
   /** What a rejection of this action is entered under, and how long one holds beyond its session. */
   denialDigest: string;
   denialSeconds: number;
+  /** What approvers are shown. */
+  review: Review;
+  /** The connection that waits for the answer, for an ask that ends with it. */
+  askerConnection: string | null;
   /** What policy was told of people: the ask is written while that is still so. */
   decidedWith: { paused: boolean; deniedBefore: boolean };
 }
 
 /** Why a decision was not recorded: what it rests on has changed since it was made. Decide again. */
 export type DecisionMoved =
-  | { kind: 'revision_moved' | 'denied' | 'grant_spent' }
+  | { kind: 'revision_moved' | 'denied' | 'grant_spent' | 'exec_moved' }
   | { kind: 'paused'; paused: boolean };
 
 export interface DecisionStore {
@@ -160,102 +167,6 @@ export interface IdempotencyStore {
   release(claim: IdempotencyClaim): Promise<void>;
 }
 
-export interface ApprovalFilter {
-  status: ApprovalStatus | null;
-  agent: string | null;
-  /** Resolved tool. */
-  tool: string | null;
-  outcomeMissing: boolean;
-  limit: number;
-  /** Approval id of the last item of the page before. */
-  before: string | null;
-}
-
-/** An approval under its row's lock, and what its judgement needs. */
-export interface LockedApproval {
-  approval: Approval;
-  activeRevision: string;
-  /** The asking agent now. */
-  agent: { groups: string[]; riskTier: string };
-  /** Groups of the caller now, under the key's lock. */
-  callerGroups: string[];
-}
-
-/** What may be written to a locked approval; several are written in order, in one transaction. */
-export type ApprovalChange =
-  | {
-      kind: 'vote';
-      decision: 'approve' | 'reject';
-      groups: readonly string[];
-      scope: Scope;
-      windowSeconds: number | null;
-      maxUses: number | null;
-      reason: string | null;
-      /** `pending` while places stay open. */
-      status: 'pending' | 'approved' | 'rejected';
-    }
-  | {
-      kind: 'edit';
-      reason: string | null;
-      canonicalAction: string;
-      actionHash: string;
-      terms: AskTerms;
-      decision: Decision;
-      expiresAt: Date;
-    }
-  | { kind: 'revalidate'; terms: AskTerms; decision: Decision; expiresAt: Date }
-  /** Makes the approval just given hold for more than one run. */
-  | { kind: 'grant'; grantId: string; fingerprint: string; terms: GrantTerms }
-  | { kind: 'cancel'; reason: string | null }
-  | { kind: 'void'; voidReason: VoidReason }
-  | { kind: 'outcome'; outcome: Omit<ApprovalOutcome, 'reported_at'> };
-
-export interface ConsumeRequest {
-  tenantId: string;
-  approvalId: string;
-  agent: string;
-  keyId: string;
-  /** The revision this process evaluates. */
-  policyRevision: string;
-  actionHash: string | null;
-  consumerTokenHash: string | null;
-  binding: { workspace?: string | null; environment?: string | null; session_id?: string | null };
-  /** Key of the attempt counter and the count at which attempts are refused. */
-  attemptKey: string;
-  attemptLimit: number;
-}
-
-/** Whether a row that somebody else holds is left alone, or waited for (2 s at most). */
-export type HeldRows = 'skip locked' | 'wait';
-
-export interface ConsumedApproval {
-  actionHash: string;
-  canonicalAction: string;
-  consumedAt: Date;
-}
-
-export interface ApprovalStore {
-  find(tenantId: string, approvalId: string): Promise<Approval | undefined>;
-  list(tenantId: string, filter: ApprovalFilter): Promise<{ items: Approval[]; next: string | null }>;
-  /**
-   * Locks, then judges: takes the caller's key and the approval's row, calls `judge` with the row as locked, and
-   * writes what it returns on the same conditions again. `judge` is pure, may run more than once, and throws the
-   * Fault that refuses. Returns the approval after the change.
-   * @throws Fault `unauthenticated`, `agent_frozen` when the caller's key no longer stands.
-   */
-  transition(
-    caller: { tenantId: string; keyId: string; principal: string },
-    approvalId: string,
-    judge: (locked: LockedApproval | undefined) => ApprovalChange[],
-  ): Promise<Approval>;
-  /**
-   * SINGLE CONSUME: one statement that locks, then judges every condition. Undefined when the row is not
-   * consumed by this very request, for whatever reason: read why, and wait for the row when nothing else stands
-   * in the way.
-   */
-  consume(request: ConsumeRequest, heldRows: HeldRows): Promise<ConsumedApproval | undefined>;
-}
-
 /** Failure counters shared by all replicas; a store that cannot answer is Fault `unavailable`. */
 export interface Throttle {
   /** @throws Fault `throttled` when the counter is at its limit. */
@@ -276,7 +187,7 @@ export interface Subscription {
   close(): void;
 }
 
-/** Wakes who waits on an approval or holds a key, across processes. Subjects are UUIDs, and `RULES_SUBJECT`. */
+/** Wakes who waits on an approval or holds a key, across processes. Subjects are UUIDs, `RULES_SUBJECT`, `approvalsSubject`. */
 export interface Signals {
   /** Subscribe first, then read: a change between the two is then heard. */
   subscribe(subjects: readonly string[]): Subscription;

@@ -2,8 +2,9 @@ import { Hono } from 'hono';
 import { notFound } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
 import type { Log } from './log.ts';
+import { logFault } from './log_fault.ts';
 import { type Bindings, createHandler, type PipelineOptions } from './pipeline.ts';
-import { buildProblem, statusOf } from './problem.ts';
+import { buildProblem } from './problem.ts';
 import { newRequestId } from './request_id.ts';
 import type { AnyRoute } from './route.ts';
 import { ROUTES } from './routes/index.ts';
@@ -14,16 +15,6 @@ export interface AppOptions extends PipelineOptions, OpenRouteOptions {
   log: Log;
   /** Told of every answer; `route` is the path's pattern, so that ids make no series of their own. */
   onAnswer?: (answer: { route: string; method: string; status: number; seconds: number }) => void;
-}
-
-const SERVER_ERROR = 500;
-
-/** Logs what the client is not told, under the id that it is. */
-function logFault(log: Log, fault: Fault, requestId: string): void {
-  if (statusOf(fault) < SERVER_ERROR) return;
-  const fields = { err: fault.cause ?? fault, request_id: requestId, code: fault.code };
-  if (fault.code === 'unavailable') log.warn(fields, 'a request could not be served now');
-  else log.error(fields, 'a request failed');
 }
 
 /** The methods served at each path; HEAD goes with GET (RFC 9110 §9.3.2). */

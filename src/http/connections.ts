@@ -44,6 +44,11 @@ export class Connections {
     });
   }
 
+  /** Whether no answer is owed on a connection. */
+  isIdle(socket: Duplex): boolean {
+    return this.#latest.get(socket)?.outgoing.writableFinished ?? true;
+  }
+
   /**
    * Answers for the bytes a connection broke on, then closes it. A request that was read whole before gets its own
    * answer first; when the answer to the broken one has begun, or another's turn is, only the close is left.

@@ -6,6 +6,8 @@ import { problemCodesOf } from './problem_codes.ts';
 import { PROBLEM_TABLE } from './problem_table.ts';
 import type { AnyRoute, RouteHeader } from './route.ts';
 import { ROUTES } from './routes/index.ts';
+import { RPC_PATH, RPC_PROTOCOL } from './rpc/handshake.ts';
+import { RPC_METHODS } from './rpc/methods/index.ts';
 import { problemOutput } from './schemas/problem.ts';
 
 const HEADER_SCHEMAS: Record<RouteHeader, z.ZodType> = {
@@ -57,6 +59,11 @@ function pathParameters(route: AnyRoute): z.ZodObject | undefined {
   );
 }
 
+/** Bytes of any kind (OpenAPI 3.1 §4.8.14.4 has no schema for them but that of a text). */
+function rawContent(mediaTypes: readonly string[]) {
+  return Object.fromEntries(mediaTypes.map((type) => [type, { schema: { type: 'string' as const } }]));
+}
+
 function requestOf(route: AnyRoute): Pick<ZodOpenApiOperationObject, 'requestParams' | 'requestBody'> {
   const path = pathParameters(route);
   const header =
@@ -67,12 +74,21 @@ function requestOf(route: AnyRoute): Pick<ZodOpenApiOperationObject, 'requestPar
       ...(header && { header }),
       ...(route.query && { query: route.query as z.ZodObject }),
     },
+    ...(route.rawBodyTypes && { requestBody: { required: false, content: rawContent(route.rawBodyTypes) } }),
     ...(route.body && {
       requestBody: {
         required: route.bodyOptional !== true,
         content: { 'application/json': { schema: route.body } },
       },
     }),
+  };
+}
+
+/** What a success holds; a route may offer a text beside JSON. */
+function successContent({ schema, alternative }: AnyRoute['success']) {
+  return {
+    'application/json': { ...(schema && { schema }) },
+    ...(alternative !== undefined && rawContent([alternative])),
   };
 }
 
@@ -95,7 +111,8 @@ function operationOf(route: AnyRoute): ZodOpenApiOperationObject {
       [success.status]: {
         description: success.description ?? STATUS_CODES[success.status],
         headers,
-        ...(success.schema && { content: { 'application/json': { schema: success.schema } } }),
+        ...(success.schema && { content: successContent(success) }),
+        ...(success.isRaw && { content: rawContent(route.rawBodyTypes ?? []) }),
       },
       ...problemResponses(route),
     },
@@ -111,6 +128,18 @@ const problemOf = (codes: FaultCode[]) => ({
   description: codes.join(', '),
   content: { 'application/problem+json': { schema: problemOutput(codes) } },
 });
+
+/** What opening a connection may be refused with, by status. */
+const RPC_REFUSALS: readonly [FaultCode, ...FaultCode[]][] = [
+  ['bad_request'],
+  ['unauthenticated'],
+  ['agent_frozen', 'forbidden'],
+  ['invalid_request'],
+  ['throttled'],
+  ['header_too_large'],
+  ['internal_error'],
+  ['unavailable'],
+];
 
 const checks = z.record(z.string(), z.string());
 
@@ -185,9 +214,33 @@ const OPEN_PATHS: ZodOpenApiPathsObject = {
   },
 };
 
+/** What is spoken on the one path that is no request and answer; its messages have no form in this document but text. */
+function rpcPaths(): ZodOpenApiPathsObject {
+  const methods = RPC_METHODS.map(
+    ({ name, summary, roles }) => `- \`${name}\`: ${summary} (role ${roles.join(' or ')})`,
+  );
+  const refusals: Record<string, object> = {};
+  for (const codes of RPC_REFUSALS) refusals[PROBLEM_TABLE[codes[0]].status] = problemOf(codes);
+  return {
+    [RPC_PATH]: {
+      get: {
+        operationId: 'openRpc',
+        summary: 'Speak JSON-RPC 2.0 over WebSocket',
+        description: [
+          `Opens a connection (RFC 6455) with the credential in \`Authorization\` or, for browsers, as the subprotocol \`aegis.bearer.<token>\` offered beside \`${RPC_PROTOCOL}\`. A page must be of the host that it connects to. Methods:`,
+          ...methods,
+          'Approvers are sent the notifications `exec.approval.requested` and `exec.approval.resolved`. Errors carry the problem that the same fault is over HTTP as `data`.',
+        ].join('\n'),
+        security: [{ bearer: [] }],
+        responses: { 101: { description: 'the connection is open' }, ...refusals },
+      },
+    },
+  };
+}
+
 /** The public form of the wire contract (OpenAPI 3.1), made from the very routes and schemas that serve. */
 export function buildOpenApiDocument() {
-  const paths: ZodOpenApiPathsObject = { ...OPEN_PATHS };
+  const paths: ZodOpenApiPathsObject = { ...OPEN_PATHS, ...rpcPaths() };
   for (const route of ROUTES) {
     const path = route.path.replaceAll(/:([a-z_]+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method]: operationOf(route) };

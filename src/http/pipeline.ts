@@ -8,7 +8,7 @@ import { guardAttempts, guardConsumeAttempts } from '../operations/attempts.ts';
 import type { Deps } from '../operations/deps.ts';
 import { authenticate } from './authenticate.ts';
 import { type Cidr, clientAddress } from './client_address.ts';
-import { BODY_LIMITS, readJsonBody } from './read_body.ts';
+import { BODY_LIMITS, readJsonBody, readRawBody } from './read_body.ts';
 import { readQuery } from './read_query.ts';
 import type { AnyRoute, RouteAnswer } from './route.ts';
 
@@ -37,14 +37,19 @@ function assertRole(caller: Caller, route: AnyRoute): void {
 const NO_MEMBERS = z.strictObject({});
 
 async function readBody(c: HonoContext, route: AnyRoute): Promise<{ raw: unknown; parsed: unknown }> {
-  const schema = route.body ?? (route.method === 'post' ? NO_MEMBERS : undefined);
-  if (schema === undefined) return { raw: undefined, parsed: undefined };
-  const required = route.body !== undefined && route.bodyOptional !== true;
   const limits = {
     ...BODY_LIMITS,
     ...(route.bodyBytesMax !== undefined && { bytesMax: route.bodyBytesMax }),
   };
-  const raw = await readJsonBody(c.req.raw, { ...limits, required, incoming: c.env?.incoming });
+  const { incoming } = c.env ?? {};
+  if (route.rawBodyTypes !== undefined) {
+    const sent = await readRawBody(c.req.raw, route.rawBodyTypes, { ...limits, incoming });
+    return { raw: sent, parsed: sent };
+  }
+  const schema = route.body ?? (route.method === 'post' ? NO_MEMBERS : undefined);
+  if (schema === undefined) return { raw: undefined, parsed: undefined };
+  const required = route.body !== undefined && route.bodyOptional !== true;
+  const raw = await readJsonBody(c.req.raw, { ...limits, required, incoming });
   // An absent body reads as `{}`; the json `null` is a body, and of the wrong type.
   return { raw, parsed: schema.parse(raw === undefined ? {} : raw) };
 }
@@ -105,6 +110,10 @@ function handleCounted(
 function toResponse(c: HonoContext, route: AnyRoute, answer: RouteAnswer): Response {
   const headers = { 'Cache-Control': 'no-store', ...answer.headers };
   if (route.success.status === 204) return c.body(null, 204, headers);
+  if (answer.raw !== undefined) {
+    const { bytes, mediaType } = answer.raw;
+    return c.body(Uint8Array.from(bytes), route.success.status, { ...headers, 'Content-Type': mediaType });
+  }
   return c.body(JSON.stringify(answer.body), route.success.status, {
     ...headers,
     'Content-Type': 'application/json',

@@ -21,5 +21,6 @@ export function problemCodesOf(route: AnyRoute): FaultCode[] {
   if (route.attempts !== undefined) codes.add('not_found');
   // A POST that takes no body is read as well: what was sent with it must not go unseen.
   if (route.body !== undefined || route.method === 'post') for (const code of BODY) codes.add(code);
+  if (route.rawBodyTypes !== undefined) codes.delete('invalid_json');
   return [...codes].sort();
 }

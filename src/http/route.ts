@@ -21,7 +21,7 @@ export interface RouteInput<Body, Query> {
   body: Body;
   /** The body as the strict reader gave it, before any check. */
   rawBody: unknown;
-  header: (name: RouteHeader) => string | undefined;
+  header: (name: RouteHeader | 'accept') => string | undefined;
   /**
    * Aborts when the client has gone or the service stops, until the handler has ended; made on demand, since most
    * calls end at once.
@@ -29,8 +29,17 @@ export interface RouteInput<Body, Query> {
   signal: () => AbortSignal;
 }
 
+/** A body that is no JSON, as it was sent. */
+export interface RawBody {
+  bytes: Uint8Array;
+  /** One of those that the route takes; the first of them where nothing was sent. */
+  mediaType: string;
+}
+
 export interface RouteAnswer {
   body?: unknown;
+  /** Answered in place of a body of JSON. */
+  raw?: RawBody;
   headers?: Record<string, string>;
 }
 
@@ -52,6 +61,8 @@ export interface Route<Body = unknown, Query = unknown> {
   /** How failed attempts on the approval `:id` are counted; absent for other routes. */
   attempts?: 'read first' | 'in statement';
   body?: z.ZodType<Body>;
+  /** The media types that a body of any bytes may have. The handler is given it as `RawBody`, in place of JSON. */
+  rawBodyTypes?: readonly [string, ...string[]];
   /** Whether the body may be absent: then it is read as `{}`. */
   bodyOptional?: boolean;
   /** How large the body may be, where not 256 KiB. */
@@ -61,6 +72,10 @@ export interface Route<Body = unknown, Query = unknown> {
   success: {
     status: 200 | 201 | 204;
     schema?: z.ZodType;
+    /** Whether the answer has the bytes and the media type of `RouteAnswer.raw`: one of `rawBodyTypes`. */
+    isRaw?: true;
+    /** A media type that the answer may have in place of JSON, by `Accept`; then as `RouteAnswer.raw`. */
+    alternative?: string;
     description: string;
     /** Response headers beside those every answer has. */
     headers?: Record<string, string>;

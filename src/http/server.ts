@@ -7,8 +7,9 @@ import { Connections } from './connections.ts';
 import type { Log } from './log.ts';
 import { problemResponse } from './problem.ts';
 import { sendProblem } from './raw_problem.ts';
-import { findRepeatedHeader } from './request_headers.ts';
 import { newRequestId } from './request_id.ts';
+import { findRefusal } from './request_refusal.ts';
+import { listenForUpgrades, type Upgrades } from './upgrades.ts';
 
 const HEADER_BYTES_MAX = 16 * 1024;
 
@@ -43,6 +44,8 @@ export interface ServeOptions {
   /** 0 lets the system choose. */
   port: number;
   log: Log;
+  /** What takes over connections that ask for another protocol; without it all are served as though they had not. */
+  upgrades?: Upgrades;
   timeouts?: Partial<ServerTimeouts>;
 }
 
@@ -62,6 +65,7 @@ export async function serveApp(options: ServeOptions): Promise<RunningServer> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const connections = new Connections(timeouts.lingerMs);
   const server = createHardenedServer(timeouts, connections, requestListener(options));
+  if (options.upgrades !== undefined) listenForUpgrades(server, connections, options.upgrades, options.log);
   await listen(server, options);
   server.on('error', (error) => options.log.error({ err: error }, 'listening socket failed'));
   return {
@@ -76,7 +80,7 @@ function createHardenedServer(timeouts: ServerTimeouts, connections: Connections
   const server = createServer({
     maxHeaderSize: HEADER_BYTES_MAX,
     insecureHTTPParser: false,
-    // node would answer these two with an empty body; `refusalOf` and the parser's own error are problems.
+    // node would answer these two with an empty body; `findRefusal` and the parser's own error are problems.
     requireHostHeader: false,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
@@ -88,7 +92,7 @@ function createHardenedServer(timeouts: ServerTimeouts, connections: Connections
   server.on('connection', (socket) => connections.add(socket));
   server.on('request', (incoming, outgoing) => {
     connections.begin({ incoming, outgoing });
-    const refusal = refusalOf(incoming);
+    const refusal = findRefusal(incoming);
     if (refusal !== undefined) {
       sendProblem(outgoing, refusal);
       return;
@@ -109,18 +113,6 @@ function createHardenedServer(timeouts: ServerTimeouts, connections: Connections
     connections.refuse(socket as Socket, faultOfClientError(error));
   });
   return server;
-}
-
-/** Why a request that node could parse is refused all the same. */
-function refusalOf(incoming: IncomingMessage): Fault | undefined {
-  const repeated = findRepeatedHeader(incoming.rawHeaders);
-  if (repeated !== undefined) {
-    return new Fault('bad_request', `the \`${repeated}\` header stands more than once. Send it once`);
-  }
-  if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
-    return new Fault('bad_request', 'the `host` header is missing. Send it (RFC 9112 §3.2)');
-  }
-  return undefined;
 }
 
 function faultOfClientError(error: NodeJS.ErrnoException): Fault {

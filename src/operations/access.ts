@@ -1,8 +1,8 @@
 import type { Approval } from '../core/approval.ts';
+import type { LockedApproval } from '../core/approval_ports.ts';
 import type { Caller, Role } from '../core/caller.ts';
 import { notFound } from '../core/common_faults.ts';
 import { parseId } from '../core/ids.ts';
-import type { LockedApproval } from '../core/ports.ts';
 import type { Deps } from './deps.ts';
 
 /** Roles that read every approval of their tenant; an agent reads its own. */

@@ -1,31 +1,38 @@
 import { type Approval, assertActionHash, assertState, assertVersion } from '../core/approval.ts';
+import type { ApprovalChange, LockedApproval } from '../core/approval_ports.ts';
 import type { Caller } from '../core/caller.ts';
+import type { AgentExecRules } from '../core/exec_approvals.ts';
 import { Fault } from '../core/fault.ts';
 import { collectGrantTerms, computeGrantFingerprint, toGrantQuery } from '../core/grant.ts';
 import type { PolicySet, Requirements } from '../core/policy.ts';
-import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { areRequirementsMet, type CountedVote, fillsOpenPlace } from '../core/requirements.ts';
 import { assertLockedReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
 import { examineDrift, policyChanged } from './drift.ts';
+import { assertLearnable, toAllowlist } from './exec_approvals/learn.ts';
+import { maskWords } from './masking.ts';
 import { assertPermitted } from './redecide.ts';
+import { assertViewHash, isVoteForView } from './review.ts';
 import { transitionByRules } from './transition.ts';
 import { assertMayWiden, assertPlaced, mayWiden, ONCE, type Widening } from './widen.ts';
 
 export interface ApproveInput {
   actionHash: string | undefined;
+  /** The view that the approver was shown. */
+  viewHash: string | undefined;
   reason: string | undefined;
   /** The version the approver looked at (`If-Match`). */
   ifMatch: number | undefined;
   widening: Widening;
 }
 
-/** An edited approval is approved by who saw the edit: the hash or the version says so. */
+/** An edited approval is approved by who saw the edit: the action's hash, the view's or the version says so. */
 function assertSeen(approval: Approval, input: ApproveInput): void {
-  if (approval.edits.length === 0 || input.actionHash !== undefined || input.ifMatch !== undefined) return;
+  const saidSo = [input.actionHash, input.viewHash, input.ifMatch].some((said) => said !== undefined);
+  if (approval.edits.length === 0 || saidSo) return;
   throw new Fault(
     'precondition_required',
-    'the approval was edited. Read it, then send its `action_hash` in the body or its `ETag` in `If-Match`',
+    'the approval was edited. Read it, then send its `action_hash` or `view_hash` in the body or its `ETag` in `If-Match`',
     { members: { approval_status: approval.status } },
   );
 }
@@ -55,19 +62,25 @@ function assertFillsPlace(
 /** A vote with how far it widens its yes. */
 type WideningVote = CountedVote & Widening;
 
-/** What a completed approval grants beyond its one run, if every vote widens it and policy lets every voter. */
-function toGrant(
-  deps: Deps,
-  policy: PolicySet,
-  approval: Approval,
-  votes: readonly WideningVote[],
-): ApprovalChange[] {
-  const counted = votes.map((vote) => (mayWiden(policy, approval, vote) ? vote : ONCE));
-  const terms = collectGrantTerms(counted);
+/** What a completed approval grants beyond its one run, if every vote widens it. */
+function toGrant(deps: Deps, approval: Approval, votes: readonly Widening[]): ApprovalChange[] {
+  const terms = collectGrantTerms(votes);
   if (terms === undefined) return [];
   const query = toGrantQuery(approval, approval.context, approval.actionHash);
   const fingerprint = computeGrantFingerprint(query, terms.scope);
   return [{ kind: 'grant', grantId: deps.newUuid(), fingerprint, terms }];
+}
+
+/** What follows from a completed approval beyond its one run, as far as policy lets every voter widen it. */
+function toFollowing(
+  deps: Deps,
+  policy: PolicySet,
+  approval: Approval,
+  exec: AgentExecRules,
+  votes: readonly WideningVote[],
+): ApprovalChange[] {
+  const counted = votes.map((vote) => (mayWiden(policy, approval, vote) ? vote : ONCE));
+  return [...toGrant(deps, approval, counted), ...toAllowlist(deps, approval, exec, counted)];
 }
 
 function judge(
@@ -82,9 +95,13 @@ function judge(
   assertVersion(approval, input.ifMatch);
   assertSeen(approval, input);
   assertActionHash(approval, input.actionHash);
+  assertViewHash(approval, input.viewHash, caller);
   assertPlaced(approval, input.widening);
-  const drift = examineDrift(deps, policy, locked);
+  assertLearnable(locked, input.widening.scope);
+  const drift = examineDrift(deps, policy, locked, caller);
   if (drift.kind === 'voided') return drift.changes;
+  // A vote for a view counts for no other: what the new rules show is kept, the vote is not.
+  if (!isVoteForView(drift.approval, input.viewHash, caller)) return drift.changes;
   const { requirements, votes } = drift.approval;
   // Other rules may ask for fewer votes than were cast: then any further one completes the approval.
   const wereMet = areRequirementsMet(requirements, votes);
@@ -102,10 +119,11 @@ function judge(
       decision: 'approve',
       groups: caller.groups,
       ...input.widening,
-      reason: input.reason ?? null,
+      viewHash: input.viewHash ?? null,
+      reason: maskWords(caller, input.reason),
       status: met ? 'approved' : 'pending',
     },
-    ...(met ? toGrant(deps, policy, drift.approval, [...votes, vote]) : []),
+    ...(met ? toFollowing(deps, policy, drift.approval, locked.exec, [...votes, vote]) : []),
   ];
 }
 
@@ -124,5 +142,6 @@ export async function approve(
     judge(deps, policy, voter, assertLockedReadable(locked, caller), input),
   );
   if (approval.status === 'voided') throw policyChanged();
+  assertViewHash(approval, input.viewHash, caller);
   return approval;
 }

@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts';
 /** What counts as a failed attempt on an approval; what only says "too early" or "too late" does not. */
 const ATTEMPT_CODES: ReadonlySet<FaultCode> = new Set([
   'action_hash_mismatch',
+  'view_hash_mismatch',
   'binding_mismatch',
   'stale_version',
   'not_found',

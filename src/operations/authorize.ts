@@ -6,11 +6,16 @@ import type { Decision, Denial } from '../core/policy.ts';
 import type { AskRecord, DecisionMoved, DecisionRecord, IdempotencyClaim } from '../core/ports.ts';
 import { type DecidedCall, decideCall, denialDigestOf } from './decide_call.ts';
 import type { Deps } from './deps.ts';
+import { readExecRules } from './exec_rules.ts';
 import { type CallInput, type FrozenCall, freezeCall } from './frozen_call.ts';
 import { claimAnswer, computeStanding } from './idempotent.ts';
+import { maskerOf } from './masking.ts';
+import { renderFor } from './review.ts';
 
 export interface AuthorizeInput extends CallInput {
   dryRun: boolean;
+  /** The connection that waits for the answer, where an ask ends with it. */
+  askerConnection?: string;
   idempotency: { key: string; fingerprint: string } | undefined;
 }
 
@@ -40,7 +45,7 @@ export interface AuthorizeAnswer {
 const TRIES = 5;
 
 function toRecord(deps: Deps, caller: Caller, call: FrozenCall, decided: DecidedCall): DecisionRecord {
-  const { decision, grantId } = decided;
+  const { decision, grantId, exec } = decided;
   return {
     tenantId: caller.tenantId,
     decisionId: deps.newUuid(),
@@ -52,10 +57,17 @@ function toRecord(deps: Deps, caller: Caller, call: FrozenCall, decided: Decided
     actionHash: call.actionHash,
     context: call.context,
     grantId,
+    exec,
   };
 }
 
-function toAsk(deps: Deps, caller: Caller, call: FrozenCall, decided: DecidedCall): AskRecord | null {
+function toAsk(
+  deps: Deps,
+  caller: Caller,
+  call: FrozenCall,
+  decided: DecidedCall,
+  askerConnection: string | null,
+): AskRecord | null {
   const { decision, deniedBefore } = decided;
   if (decision.decision !== 'require_approval') return null;
   const { approvalTtlSeconds, pendingLimit, askLimitPerHour, denialSeconds } = deps.settings;
@@ -68,6 +80,12 @@ function toAsk(deps: Deps, caller: Caller, call: FrozenCall, decided: DecidedCal
     askLimitPerHour,
     denialDigest: denialDigestOf(caller, call, decision.resolved),
     denialSeconds,
+    review: renderFor(
+      { canonicalAction: call.canonicalAction, originalAction: call.canonicalAction },
+      decision,
+      maskerOf(caller),
+    ),
+    askerConnection,
     decidedWith: { paused: call.paused, deniedBefore },
   };
 }
@@ -99,7 +117,7 @@ function toAnswer(record: DecisionRecord, approval: Approval | null, dryRun: boo
 /** What a decision is made from, beside the call. */
 interface Ground {
   revision: string;
-  dryRun: boolean;
+  input: AuthorizeInput;
   claim: IdempotencyClaim | null;
 }
 
@@ -108,29 +126,30 @@ async function decideOnce(
   deps: Deps,
   caller: Caller,
   call: FrozenCall,
-  { revision, dryRun, claim }: Ground,
+  { revision, input, claim }: Ground,
 ): Promise<AuthorizeAnswer | DecisionMoved> {
   const policy = await deps.policy.load(caller.tenantId, revision);
   const decided = await decideCall(deps, policy, caller, call);
   const record = toRecord(deps, caller, call, decided);
-  if (dryRun) {
+  const ground = { ...call, exec: decided.exec?.seen ?? null };
+  if (input.dryRun) {
     const activeRevision = await deps.tenants.readActiveRevision(caller.tenantId);
     if (activeRevision !== revision) return { kind: 'revision_moved' };
     const answer = toAnswer(record, null, true);
     if (claim !== null) {
-      const standing = computeStanding(caller, call, revision);
+      const standing = computeStanding(caller, ground, revision);
       await deps.idempotency.keep({ ...claim, standing }, JSON.stringify(answer));
     }
     return answer;
   }
-  const ask = toAsk(deps, caller, call, decided);
-  if (ask === null && claim === null && record.grantId === null) {
+  const ask = toAsk(deps, caller, call, decided, input.askerConnection ?? null);
+  if (ask === null && claim === null && record.grantId === null && record.exec === null) {
     const written = await deps.decisions.recordDecision(record);
     return written === 'recorded' ? toAnswer(record, null, false) : { kind: 'revision_moved' };
   }
   // What moved since the key was claimed is part of what this answer rests on.
   const keep = claim && {
-    claim: { ...claim, standing: computeStanding(caller, call, revision) },
+    claim: { ...claim, standing: computeStanding(caller, ground, revision) },
     answer: (approval: Approval | null) => JSON.stringify(toAnswer(record, approval, false)),
   };
   const written = await deps.decisions.recordDecisionWith(record, ask, keep);
@@ -142,15 +161,15 @@ async function decideDurably(
   deps: Deps,
   caller: Caller,
   frozen: FrozenCall,
-  dryRun: boolean,
+  input: AuthorizeInput,
   claim: IdempotencyClaim | null,
 ): Promise<AuthorizeAnswer> {
   let call = frozen;
   let revision = claim?.policyRevision ?? caller.tenant.activeRevision;
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-    const answer = await decideOnce(deps, caller, call, { revision, dryRun, claim });
+    const answer = await decideOnce(deps, caller, call, { revision, input, claim });
     if (!('kind' in answer)) {
-      deps.metrics.countDecision(answer.decision, dryRun);
+      deps.metrics.countDecision(answer.decision, input.dryRun);
       return answer;
     }
     // A rejection or a spent grant is found when the call is decided again; these two are not.
@@ -179,10 +198,12 @@ export async function authorize(
     throw error;
   }
   if (input.idempotency === undefined) {
-    const answer = await decideDurably(deps, caller, call, input.dryRun, null);
+    const answer = await decideDurably(deps, caller, call, input, null);
     return { answer, replayed: false };
   }
-  return claimAnswer(deps, caller, call, input.idempotency, (claim) =>
-    decideDurably(deps, caller, call, input.dryRun, claim),
+  const policy = await deps.policy.load(caller.tenantId, caller.tenant.activeRevision);
+  const { seen } = await readExecRules(deps, policy, caller, call);
+  return claimAnswer(deps, caller, { ...call, exec: seen }, input.idempotency, (claim) =>
+    decideDurably(deps, caller, call, input, claim),
   );
 }

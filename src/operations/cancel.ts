@@ -2,6 +2,7 @@ import { type Approval, assertState, assertVersion } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
 import { assertReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
+import { maskWords } from './masking.ts';
 import { assertPermitted } from './redecide.ts';
 import { transitionByRules } from './transition.ts';
 
@@ -21,6 +22,6 @@ export function cancel(deps: Deps, caller: Caller, id: string, input: CancelInpu
     assertState(approval, 'cancel');
     assertVersion(approval, input.ifMatch);
     assertPermitted(policy, approval, 'cancel', actor);
-    return [{ kind: 'cancel', reason: input.reason ?? null }];
+    return [{ kind: 'cancel', reason: maskWords(caller, input.reason) }];
   });
 }

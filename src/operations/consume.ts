@@ -83,7 +83,7 @@ async function settleDrift(deps: Deps, caller: Caller, approvalId: string): Prom
     const approval = assertReadable(locked?.approval, caller);
     // Moved on meanwhile: the caller reads what became of it.
     if (locked === undefined || STATE_TABLE[approval.status].consume !== 'ok') return [];
-    const drift = examineDrift(deps, policy, locked);
+    const drift = examineDrift(deps, policy, locked, caller);
     wasVoidedHere = drift.kind === 'voided';
     return drift.changes;
   });

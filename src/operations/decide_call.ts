@@ -2,10 +2,13 @@ import type { DenialRecord } from '../core/agent_ports.ts';
 import type { Caller } from '../core/caller.ts';
 import { createDenial } from '../core/denial.ts';
 import { computeDenialDigest } from '../core/denial_digest.ts';
+import type { ExecGround } from '../core/exec_ports.ts';
 import type { AskDecision, Decision, DecisionRequest, DenyDecision, PolicySet } from '../core/policy.ts';
 import type { Deps } from './deps.ts';
+import { listEntryUses, readExecRules } from './exec_rules.ts';
 import type { FrozenCall } from './frozen_call.ts';
 import { findAnsweringGrant, voidDeniedGrants } from './grants.ts';
+import { maskerOf } from './masking.ts';
 import { type Routing, routeAsk } from './routing.ts';
 
 /** A call decided, with the grant that answered where policy asked. */
@@ -14,7 +17,12 @@ export interface DecidedCall {
   grantId: string | null;
   /** What policy was told of the ledger; false where it was not asked. */
   deniedBefore: boolean;
+  /** What was read of exec approvals; null for what is no command. */
+  exec: ExecGround | null;
 }
+
+/** A call decided, but for what was read of exec approvals. */
+type Settled = Omit<DecidedCall, 'exec'>;
 
 /** The ledger's key for a call that resolved to a tool. */
 export function denialDigestOf(caller: Caller, call: FrozenCall, resolved: Decision['resolved']): string {
@@ -42,7 +50,7 @@ async function settle(
   call: FrozenCall,
   request: DecisionRequest,
   ask: AskDecision,
-): Promise<DecidedCall> {
+): Promise<Settled> {
   const { tenantId, principal: agent, owner } = caller;
   const { session_id: sessionId, environment } = call.context;
   const digest = denialDigestOf(caller, call, ask.resolved);
@@ -73,6 +81,15 @@ function sayWhy(
     : settled;
 }
 
+/** A decision whose reasons hold nothing secret, should they quote the call: they are stored and shown. */
+function maskReasons(caller: Caller, decision: Decision): Decision {
+  const { maskText } = maskerOf(caller);
+  const reason = maskText(decision.reason);
+  if (decision.decision !== 'deny' || decision.denial === null) return { ...decision, reason };
+  const denial = { ...decision.denial, reason: maskText(decision.denial.reason) };
+  return { ...decision, reason, denial };
+}
+
 /**
  * Decides a call: policy, then for an ask a grant that answers it, then whether it may be put to a person. Nothing is
  * written but the end of grants that the rules in force do not bear out.
@@ -83,6 +100,7 @@ export async function decideCall(
   caller: Caller,
   call: FrozenCall,
 ): Promise<DecidedCall> {
+  const { rules, seen } = await readExecRules(deps, policy, caller, call);
   const request: DecisionRequest = {
     agent: {
       principal: caller.principal,
@@ -93,7 +111,22 @@ export async function decideCall(
     toolCall: call.toolCall,
     context: call.context,
     paused: call.paused,
+    exec: rules,
+    isSkill: caller.limits.skill,
   };
+  const settled = await decideRequest(deps, policy, caller, call, request);
+  const uses =
+    settled.decision.decision === 'allow' ? listEntryUses(caller, call, settled.decision, rules) : [];
+  return { ...settled, decision: maskReasons(caller, settled.decision), exec: seen && { seen, uses } };
+}
+
+async function decideRequest(
+  deps: Deps,
+  policy: PolicySet,
+  caller: Caller,
+  call: FrozenCall,
+  request: DecisionRequest,
+): Promise<Settled> {
   const decision = policy.decide(request);
   if (decision.decision === 'deny') await voidDeniedGrants(deps, policy, caller, call);
   if (decision.decision !== 'require_approval') return { decision, grantId: null, deniedBefore: false };

@@ -1,6 +1,8 @@
 import type { DenialStore, GrantStore, PrincipalStore, SessionStore } from '../core/agent_ports.ts';
+import type { ApprovalStore } from '../core/approval_ports.ts';
+import type { AskerStore } from '../core/asker_ports.ts';
+import type { ExecApprovalsStore } from '../core/exec_ports.ts';
 import type {
-  ApprovalStore,
   DecisionStore,
   IdempotencyStore,
   KeyStore,
@@ -34,10 +36,12 @@ export interface Deps {
   decisions: DecisionStore;
   idempotency: IdempotencyStore;
   approvals: ApprovalStore;
+  askers: AskerStore;
   principals: PrincipalStore;
   sessions: SessionStore;
   denials: DenialStore;
   grants: GrantStore;
+  execApprovals: ExecApprovalsStore;
   throttle: Throttle;
   signals: Signals;
   metrics: Metrics;

@@ -1,11 +1,14 @@
 import { type Approval, presentVotes } from '../core/approval.ts';
+import type { ApprovalChange, LockedApproval } from '../core/approval_ports.ts';
+import type { Caller } from '../core/caller.ts';
 import { Fault } from '../core/fault.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
 import type { PolicySet } from '../core/policy.ts';
-import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { areRequirementsMet } from '../core/requirements.ts';
 import type { Deps } from './deps.ts';
+import { maskerOf } from './masking.ts';
 import { judgeApprover, redecide } from './redecide.ts';
+import { renderFor } from './review.ts';
 import { termsOf } from './terms.ts';
 
 /** `approval` is as it stands under the active rules, once `changes` are written. */
@@ -35,9 +38,15 @@ function doVotesHold(policy: PolicySet, approval: Approval): boolean {
 /**
  * NO SILENT DRIFT: re-examines an approval that was decided under another revision than the active one. `strict`
  * voids it; `revalidate` decides the frozen action again under its stored context and goes on only if that is no
- * deny, the votes hold under the new terms, and its age is within the new ttl. The record names both revisions.
+ * deny, the votes hold under the new terms, and its age is within the new ttl. The record names both revisions. What
+ * is shown is rendered anew: the rules may know more of the tool, or less.
  */
-export function examineDrift(deps: Deps, policy: PolicySet, locked: LockedApproval): DriftVerdict {
+export function examineDrift(
+  deps: Deps,
+  policy: PolicySet,
+  locked: LockedApproval,
+  caller: Caller,
+): DriftVerdict {
   const { approval } = locked;
   if (approval.policyRevision === locked.activeRevision) return { kind: 'current', approval, changes: [] };
   const decision = redecide(policy, locked, parseToolCall(approval.canonicalAction));
@@ -46,10 +55,13 @@ export function examineDrift(deps: Deps, policy: PolicySet, locked: LockedApprov
   const expiresAt = shortenExpiry(approval.createdAt, terms.ttlSeconds, approval.expiresAt);
   const { requirements, selfApproval, maxScope } = terms;
   const votes = presentVotes(approval.votes);
-  const renewed = { ...approval, votes, requirements, selfApproval, maxScope, resolved: decision.resolved };
+  const { resolved, reviewFacts, secretParameters } = decision;
+  const review = renderFor(approval, decision, maskerOf(caller));
+  const shown = { resolved, reviewFacts, secretParameters, review };
+  const renewed = { ...approval, votes, requirements, selfApproval, maxScope, ...shown };
   if (expiresAt <= approval.readAt || votes.length < approval.votes.length) return VOIDED;
   if (!doVotesHold(policy, renewed)) return VOIDED;
-  const changes: ApprovalChange[] = [{ kind: 'revalidate', terms, decision, expiresAt }];
+  const changes: ApprovalChange[] = [{ kind: 'revalidate', terms, decision, expiresAt, review }];
   return { kind: 'revalidated', approval: renewed, changes };
 }
 

@@ -1,5 +1,6 @@
 import type { ToolCall } from '../core/action.ts';
 import { type Approval, assertState, assertVersion } from '../core/approval.ts';
+import type { ApprovalChange, LockedApproval } from '../core/approval_ports.ts';
 import type { Caller } from '../core/caller.ts';
 import { canonicalAction } from '../core/canonical_action.ts';
 import { canonicalize } from '../core/canonical_json.ts';
@@ -7,12 +8,13 @@ import { sha256Hex } from '../core/digest.ts';
 import { Fault, type FaultIssue } from '../core/fault.ts';
 import { parseToolCall } from '../core/parse_tool_call.ts';
 import type { PolicySet } from '../core/policy.ts';
-import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
-import { restoreSecrets } from '../core/secret_values.ts';
+import { restoreSecrets } from '../core/restore_secrets.ts';
 import { assertLockedReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
 import { shortenExpiry } from './drift.ts';
+import { maskerOf, maskWords } from './masking.ts';
 import { assertPermitted, redecide } from './redecide.ts';
+import { renderFor } from './review.ts';
 import { termsOf } from './terms.ts';
 import { transitionByRules } from './transition.ts';
 
@@ -48,7 +50,7 @@ function judge(
   assertState(approval, 'decide');
   assertVersion(approval, input.ifMatch);
   const present = parseToolCall(approval.canonicalAction);
-  const edited = restoreSecrets(input.toolCall, present, approval.secretParameters);
+  const edited = restoreSecrets(input.toolCall, present, approval.secretParameters, maskerOf(caller));
   assertOnlyParametersDiffer(present, edited);
   assertPermitted(policy, approval, 'edit', caller);
   const decision = redecide(policy, locked, edited);
@@ -64,12 +66,17 @@ function judge(
   return [
     {
       kind: 'edit',
-      reason: input.reason ?? null,
+      reason: maskWords(caller, input.reason),
       canonicalAction: text,
       actionHash: sha256Hex(text),
       terms,
       decision,
       expiresAt: shortenExpiry(approval.readAt, terms.ttlSeconds, approval.expiresAt),
+      review: renderFor(
+        { canonicalAction: text, originalAction: approval.originalAction },
+        decision,
+        maskerOf(caller),
+      ),
     },
   ];
 }

@@ -6,6 +6,7 @@ import { sha256Hex } from '../core/digest.ts';
 import { type ContextClaims, limitContext } from '../core/effective_context.ts';
 import { Fault } from '../core/fault.ts';
 import type { Deps } from './deps.ts';
+import { maskWords } from './masking.ts';
 
 /** What a call says of itself. */
 export interface CallInput {
@@ -39,6 +40,12 @@ async function readStanding(deps: Deps, caller: Caller, { context }: CallInput):
   return deps.sessions.readStanding(caller.tenantId, caller.principal, sessionId, run);
 }
 
+/** What a call says of itself, with its agent's words as they may be stored and shown. */
+function maskClaims(caller: Caller, claims: ContextClaims): ContextClaims {
+  const { justification } = claims;
+  return justification == null ? claims : { ...claims, justification: maskWords(caller, justification) };
+}
+
 /**
  * Freezes a call with the circumstances it is decided under.
  * @throws Fault `action_hash_mismatch` when the hash sent is another; `forbidden` for a place outside the key's lists.
@@ -58,7 +65,7 @@ export async function freezeCall(deps: Deps, caller: Caller, input: CallInput): 
     toolCall: input.toolCall,
     canonicalAction: text,
     actionHash,
-    context: limitContext(input.context, {
+    context: limitContext(maskClaims(caller, input.context), {
       key: caller.limits,
       tenantTier: caller.tenant.tier,
       standing,

@@ -3,6 +3,7 @@ import type { Caller } from '../core/caller.ts';
 import { canonicalize } from '../core/canonical_json.ts';
 import { idempotencyInFlight, revisionNotLoaded } from '../core/common_faults.ts';
 import { sha256Hex } from '../core/digest.ts';
+import type { SeenExecApprovals } from '../core/exec_ports.ts';
 import { Fault } from '../core/fault.ts';
 import type { IdempotencyClaim } from '../core/ports.ts';
 import type { Deps } from './deps.ts';
@@ -15,7 +16,7 @@ const ROUTE = 'POST /v1/authorize';
  */
 export function computeStanding(
   caller: Caller,
-  { context, paused }: StandingCall,
+  { context, paused, exec }: StandingCall,
   policyRevision: string,
 ): string {
   const { now: _, ...circumstances } = context;
@@ -27,6 +28,7 @@ export function computeStanding(
       owner: caller.owner,
       risk_tier: caller.riskTier,
       paused,
+      exec: exec && { ...exec },
     }),
   );
 }
@@ -35,6 +37,8 @@ interface StandingCall {
   context: DecisionContext;
   /** Whether the agent or its session is paused. */
   paused: boolean;
+  /** Which exec approvals were read; null for what is no command. */
+  exec: SeenExecApprovals | null;
 }
 
 /** How often a key is claimed anew because the active revision moved meanwhile. */

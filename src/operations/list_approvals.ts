@@ -1,6 +1,6 @@
 import type { Approval } from '../core/approval.ts';
+import type { ApprovalFilter } from '../core/approval_ports.ts';
 import type { Caller } from '../core/caller.ts';
-import type { ApprovalFilter } from '../core/ports.ts';
 import { readsAll } from './access.ts';
 import type { Deps } from './deps.ts';
 

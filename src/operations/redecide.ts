@@ -1,19 +1,22 @@
 import type { ToolCall } from '../core/action.ts';
 import { type Approval, editorsOf } from '../core/approval.ts';
+import type { LockedApproval } from '../core/approval_ports.ts';
 import type { Caller } from '../core/caller.ts';
 import { Fault } from '../core/fault.ts';
 import type { Approver, ApproverAction, ApproverDecision, Decision, PolicySet } from '../core/policy.ts';
-import type { LockedApproval } from '../core/ports.ts';
 import { decideSettled, NOTHING_IN_THE_WAY } from '../core/settled_decision.ts';
 
 /** Decides an action of a locked approval anew, under its stored context. */
 export function redecide(policy: PolicySet, locked: LockedApproval, toolCall: ToolCall): Decision {
-  const { approval, agent } = locked;
+  const { approval, agent, exec } = locked;
   const request = {
     agent: { principal: approval.agent, owner: approval.owner, ...agent },
     toolCall,
     context: approval.context,
     paused: false,
+    exec,
+    // Which key asked is not looked at again: as if for none, an ask stays one.
+    isSkill: false,
   };
   // This ask was put to people already.
   return decideSettled(policy, request, NOTHING_IN_THE_WAY);

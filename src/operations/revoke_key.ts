@@ -2,6 +2,7 @@ import type { Caller } from '../core/caller.ts';
 import { notFound } from '../core/common_faults.ts';
 import { parseId } from '../core/ids.ts';
 import type { Deps } from './deps.ts';
+import { maskWords } from './masking.ts';
 
 /**
  * Revokes a key of the caller's tenant, and with it what rested on it.
@@ -15,5 +16,5 @@ export async function revokeKey(
 ): Promise<void> {
   const keyId = parseId('key', id);
   if (keyId === undefined) throw notFound();
-  await deps.keys.revokeKey(caller.tenantId, keyId, reason, caller.keyId);
+  await deps.keys.revokeKey(caller.tenantId, keyId, maskWords(caller, reason), caller.keyId);
 }

@@ -1,8 +1,8 @@
 import type { Approval } from '../core/approval.ts';
+import type { ApprovalChange, LockedApproval } from '../core/approval_ports.ts';
 import type { Caller } from '../core/caller.ts';
 import { revisionNotLoaded } from '../core/common_faults.ts';
 import type { PolicySet } from '../core/policy.ts';
-import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import type { Deps } from './deps.ts';
 
 /** How often the rules are looked up anew because another revision became the active one meanwhile. */

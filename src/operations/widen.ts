@@ -2,13 +2,13 @@ import type { Approval } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
 import { Fault } from '../core/fault.ts';
 import { isWithinScope } from '../core/grant.ts';
-import type { PolicySet, Scope } from '../core/policy.ts';
+import type { PolicySet, VoteScope } from '../core/policy.ts';
 import type { CountedVote } from '../core/requirements.ts';
 import { judgeApprover } from './redecide.ts';
 
 /** How far a vote wants its yes to hold; a window says how long and how often. */
 export interface Widening {
-  scope: Scope;
+  scope: VoteScope;
   windowSeconds: number | null;
   maxUses: number | null;
 }

@@ -1,3 +1,4 @@
+import type { CommandParameters } from '../core/command_call.ts';
 import { normalizeIdentifier } from '../core/identifiers.ts';
 import { type JsonObject, toJsonObject } from '../core/json.ts';
 import type { ToolRegistration } from '../core/tool_registration.ts';
@@ -54,6 +55,7 @@ export function buildOperation(
     name,
     isRequired: isAlwaysGiven(parameters_schema, name),
   });
+  const command = commandOf(registration);
   return {
     actionId,
     tool,
@@ -70,10 +72,19 @@ export function buildOperation(
     workspaceRoot: registration.workspace_root,
     secretParameters: registration.secret_parameters,
     checkParameters: closed === null ? acceptAny : compile(closed),
-    commandParameter: registration.command_parameter,
-    argvParameter: registration.argv_parameter,
+    command,
+    reviewFacts: {
+      registered: true,
+      command,
+      pathParameters: registration.path_parameters,
+      hostParameters: registration.host_parameters,
+    },
     factsHash: computeFactsHash(boundFacts(registration, tool, action)),
   };
+}
+
+function commandOf({ command_parameter, argv_parameter }: ToolRegistration): CommandParameters | null {
+  return command_parameter === null ? null : { parameter: command_parameter, argvParameter: argv_parameter };
 }
 
 /** Whether the schema has a parameter in every call, and never null. */

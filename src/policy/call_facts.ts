@@ -1,6 +1,9 @@
+import type { ExaminedCommand } from '../analysis/examine_command.ts';
 import { SOURCE_TRUSTS, TIERS } from '../core/action.ts';
+import { EXEC_ASKS, EXEC_FALLBACKS, EXEC_SECURITIES } from '../core/exec_approvals.ts';
 import { type AskStanding, type DecisionRequest, PERMISSIONS } from '../core/policy.ts';
 import type { CedarCall, CedarValueJson, EntityJson } from './cedar.ts';
+import { findCommandFacts } from './command_facts.ts';
 import type { Variant } from './facts_by.ts';
 import { ASK_ACTION, entityUid } from './model.ts';
 import type { Operation } from './operation.ts';
@@ -10,6 +13,9 @@ import { pruneRecord, type Reads } from './reads.ts';
 const TRUSTS = entitiesOf('Trust', SOURCE_TRUSTS);
 const TIER_ENTITIES = entitiesOf('Tier', TIERS);
 const PERMISSION_ENTITIES = entitiesOf('Permission', PERMISSIONS);
+const SECURITY_ENTITIES = entitiesOf('ExecSecurity', EXEC_SECURITIES);
+const ASK_ENTITIES = entitiesOf('ExecAsk', EXEC_ASKS);
+const FALLBACK_ENTITIES = entitiesOf('ExecFallback', EXEC_FALLBACKS);
 
 /** A call whose names were resolved and whose parameters were checked. */
 export interface CallFacts {
@@ -17,6 +23,8 @@ export interface CallFacts {
   operation: Operation;
   variant: Variant;
   parameters: ParameterFacts;
+  /** The command that it runs; null for a tool that runs none. */
+  command: ExaminedCommand | null;
 }
 
 /**
@@ -72,7 +80,7 @@ function buildCall(
   return { principal, action, resource, context: pruneRecord(context, reads.context), entities };
 }
 
-function buildContext({ request, operation, variant, parameters }: CallFacts): CedarCall['context'] {
+function buildContext({ request, operation, variant, parameters, command }: CallFacts): CedarCall['context'] {
   const { context, paused } = request;
   const { permission } = operation;
   const facts: CedarCall['context'] = {
@@ -88,10 +96,21 @@ function buildContext({ request, operation, variant, parameters }: CallFacts): C
     paused,
     now: { __extn: { fn: 'datetime', arg: context.now } },
   };
+  if (command !== null) facts.command = describeCommand(command, request);
   if (context.workspace !== null) facts.workspace = context.workspace;
   if (context.environment !== null) facts.environment = context.environment;
   if (context.session_id !== null) facts.session_id = context.session_id;
   return facts;
+}
+
+function describeCommand(command: ExaminedCommand, { exec, isSkill }: DecisionRequest): CedarValueJson {
+  const { security, ask, ask_fallback, ...facts } = findCommandFacts(command, exec, isSkill);
+  return {
+    ...facts,
+    ...(security && { security: entityOf(SECURITY_ENTITIES, security) }),
+    ...(ask && { ask: entityOf(ASK_ENTITIES, ask) }),
+    ...(ask_fallback && { ask_fallback: entityOf(FALLBACK_ENTITIES, ask_fallback) }),
+  };
 }
 
 function entitiesOf(type: string, ids: readonly string[]): ReadonlyMap<string, CedarValueJson> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type DecisionContext, SOURCE_TRUSTS, type SourceTrust, TIERS } from '../core/action.ts';
 import { UNRATED } from '../core/caller.ts';
+import { type ExecApprovalsDocument, resolveExecRules } from '../core/exec_approvals.ts';
 import { findUnsafeText, GROUP_NAME, normalizeIdentifier, PRINCIPAL_NAME } from '../core/identifiers.ts';
 import { isJsonObject, type JsonObject } from '../core/json.ts';
 import type { AskStanding, DecisionRequest } from '../core/policy.ts';
@@ -60,6 +61,8 @@ export const CALL_MEMBERS = {
   paused: z.boolean().optional(),
   routable: z.boolean().optional(),
   denied_before: z.boolean().optional(),
+  exec_approvals: z.custom<ExecApprovalsDocument>(isJsonObject, 'must be an object').optional(),
+  skill: z.boolean().optional(),
 };
 
 const callMembers = z.strictObject(CALL_MEMBERS);
@@ -77,10 +80,11 @@ export function toDecisionRequest(
   call: CallMembers,
   defaults: CallDefaults,
 ): { request: DecisionRequest; standing: AskStanding } {
+  const agent = (call.agent ?? 'agent-1').toLowerCase();
   return {
     request: {
       agent: {
-        principal: (call.agent ?? 'agent-1').toLowerCase(),
+        principal: agent,
         groups: call.groups ?? [],
         owner: call.owner?.toLowerCase() ?? null,
         riskTier: call.risk_tier ?? UNRATED,
@@ -88,6 +92,8 @@ export function toDecisionRequest(
       toolCall: { ...call.tool_call, resource: call.tool_call.resource ?? null },
       context: toContext(call.context ?? {}, defaults),
       paused: call.paused ?? false,
+      exec: { tenant: call.exec_approvals ? resolveExecRules(call.exec_approvals, agent) : null, node: null },
+      isSkill: call.skill ?? false,
     },
     standing: { routable: call.routable ?? true, deniedBefore: call.denied_before ?? false },
   };

@@ -1,4 +1,14 @@
-import type { AskDecision, AskStanding, Decision, DecisionRequest, DenyDecision } from '../core/policy.ts';
+import { bindsWhatRuns } from '../analysis/allowlist/binds_what_runs.ts';
+import type { ToolCall } from '../core/action.ts';
+import { createDenial } from '../core/denial.ts';
+import type {
+  AskDecision,
+  AskStanding,
+  AskTerms,
+  Decision,
+  DecisionRequest,
+  DenyDecision,
+} from '../core/policy.ts';
 import { type PolicyFacts, VOTES_MAX } from './annotations.ts';
 import { collectAskTerms } from './ask_terms.ts';
 import { buildAgentCall, buildAskCall, type CallFacts } from './call_facts.ts';
@@ -24,6 +34,12 @@ export type { LoadedSet } from './prepare_call.ts';
 export interface Consultation {
   slice: Slice;
   answer: CedarAnswer;
+}
+
+/** Whether a call is of a tool that runs commands, whatever else is wrong with it. */
+export function isCommand({ registry }: LoadedSet, { tool, action }: ToolCall): boolean {
+  const resolution = registry.resolve(tool, action);
+  return resolution.kind !== 'refused' && resolution.operation.command !== null;
 }
 
 /**
@@ -52,8 +68,8 @@ export function settleAsk(
   ask: AskDecision,
   standing: AskStanding,
 ): AskDecision | DenyDecision {
-  const { policyRevision, resolved, toolFactsHash, secretParameters } = ask;
-  const common: Common = { policyRevision, resolved, toolFactsHash, secretParameters };
+  const { policyRevision, resolved, toolFactsHash, secretParameters, reviewFacts } = ask;
+  const common: Common = { policyRevision, resolved, toolFactsHash, secretParameters, reviewFacts };
   try {
     const prepared = prepareCall(set, request);
     if (prepared.kind === 'denied') return prepared.decision;
@@ -88,16 +104,27 @@ function readDecision(common: Common, facts: CallFacts, { slice, answer }: Consu
     const { operation, variant } = facts;
     return applied.length === 0
       ? deny(common, describeDefaultDeny(operation, variant.facts.registered))
-      : denyByForbids(common, applied);
+      : nameFloorRules(denyByForbids(common, applied), facts);
   }
   const asks = applied.filter((policy) => policy.ask !== null);
   return asks.length === 0
     ? { ...common, decision: 'allow', reason: describePolicies(applied), determiningPolicies: answer.reason }
-    : decideAsk(common, asks);
+    : decideAsk(common, facts, asks);
 }
 
-function decideAsk(common: Common, asks: readonly PolicyFacts[]): Decision {
-  const terms = collectAskTerms(asks.flatMap((policy) => (policy.ask === null ? [] : [policy.ask])));
+/** A refusal by the floor says which rule of it the command breaks. */
+function nameFloorRules(denied: DenyDecision, { command }: CallFacts): DenyDecision {
+  if (denied.denial?.by !== 'floor' || command === null) return denied;
+  const rules = [...new Set(command.floor.map(({ rule }) => `\`${rule}\``))].join(', ');
+  const reason = `${denied.reason}: ${rules}`;
+  return { ...denied, reason, denial: createDenial('floor', reason) };
+}
+
+function decideAsk(common: Common, { command }: CallFacts, asks: readonly PolicyFacts[]): Decision {
+  const collected = collectAskTerms(asks.flatMap((policy) => (policy.ask === null ? [] : [policy.ask])));
+  // What could run something else the next time is approved for one run.
+  const isBound = command === null || bindsWhatRuns(command.call, command.analysis);
+  const terms: AskTerms = isBound ? collected : { ...collected, maxScope: 'once' };
   if (terms.requirements.votes > VOTES_MAX) {
     const reason = `the asks that apply demand more than ${VOTES_MAX} votes together. Change their groups`;
     return deny(common, reason);

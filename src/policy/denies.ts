@@ -6,7 +6,10 @@ import type { Operation } from './operation.ts';
 import type { Slice } from './slices.ts';
 
 /** What every decision on a call says, whatever it is. */
-export type Common = Pick<Decision, 'policyRevision' | 'resolved' | 'toolFactsHash' | 'secretParameters'>;
+export type Common = Pick<
+  Decision,
+  'policyRevision' | 'resolved' | 'toolFactsHash' | 'secretParameters' | 'reviewFacts'
+>;
 
 export const EVALUATION_FAILED =
   'the policies could not be evaluated for this call, so it is denied. An operator finds out why by testing the policy set';

@@ -28,13 +28,15 @@ export interface Variants {
 /** The variants of a registration. Those in the same groups share a slice, whatever their other facts. */
 export function buildVariants(registration: ToolRegistration, actionId: string): Variants {
   const { facts_by } = registration;
+  const isCommand = registration.command_parameter !== null;
   if (facts_by === null) {
-    return { parameter: null, byValue: new Map(), otherwise: buildVariant(registration, actionId) };
+    const otherwise = buildVariant(registration, actionId, isCommand);
+    return { parameter: null, byValue: new Map(), otherwise };
   }
   const variantOf = (facts: RegisteredFacts): Variant => {
     // A normal form has no percent sign but in escapes, so this is no other action's id.
     const kind = facts.destructive ? 'destroy' : facts.mutates_state ? 'write' : 'read';
-    return buildVariant(facts, `${actionId}%${kind}`);
+    return buildVariant(facts, `${actionId}%${kind}`, isCommand);
   };
   const values = Object.keys(facts_by.values);
   return {
@@ -56,7 +58,7 @@ export function listVariants({ byValue, otherwise }: Variants): Variant[] {
   return [...byValue.values(), otherwise];
 }
 
-function buildVariant(registered: RegisteredFacts, sliceId: string): Variant {
+function buildVariant(registered: RegisteredFacts, sliceId: string, isCommand: boolean): Variant {
   const facts = { registered: true, ...factsOf(registered) };
-  return { sliceId, groups: actionGroupsOf(facts), facts };
+  return { sliceId, groups: actionGroupsOf(facts, isCommand), facts };
 }

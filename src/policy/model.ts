@@ -1,4 +1,5 @@
 import { SOURCE_TRUSTS, TIERS } from '../core/action.ts';
+import { EXEC_ASKS, EXEC_FALLBACKS, EXEC_SECURITIES } from '../core/exec_approvals.ts';
 import { type ApproverAction, PERMISSIONS } from '../core/policy.ts';
 import { NAMESPACE, type SchemaJson, type Type, type TypeAndId } from './cedar.ts';
 import { EMPTY_RECORD, type RecordShape, toCedarType } from './cedar_shape.ts';
@@ -9,6 +10,7 @@ import {
   UNREGISTERED_ACTION,
   unregisteredOperation,
 } from './operation.ts';
+import { COMMAND_GROUP } from './tool_facts.ts';
 
 /** The Cedar action of the second call: an ask that permits made, which base forbids may turn into a deny. */
 export const ASK_ACTION = 'ask';
@@ -40,6 +42,7 @@ export function buildCedarSchema(operations: readonly Operation[]): SchemaJson<s
         read: { memberOf: [{ id: 'invoke' }] },
         write: { memberOf: [{ id: 'invoke' }] },
         destroy: { memberOf: [{ id: 'invoke' }] },
+        [COMMAND_GROUP]: { memberOf: [{ id: 'invoke' }] },
         [UNREGISTERED_ACTION]: operationAction(unregisteredOperation('', '')),
         [ASK_ACTION]: {
           appliesTo: callAppliesTo(NO_PARAMETERS, { routable: BOOLEAN, denied_before: BOOLEAN }),
@@ -65,6 +68,9 @@ const ENTITY_TYPES = {
   Trust: { enum: [...SOURCE_TRUSTS] },
   Tier: { enum: [...TIERS] },
   Permission: { enum: [...PERMISSIONS] },
+  ExecSecurity: { enum: [...EXEC_SECURITIES] },
+  ExecAsk: { enum: [...EXEC_ASKS] },
+  ExecFallback: { enum: [...EXEC_FALLBACKS] },
   Agent: {
     memberOfTypes: ['Group'],
     shape: record({ risk_tier: STRING, owner: optional(entity('Approver')) }),
@@ -102,6 +108,19 @@ const TOOL_FACTS = record({
   permission: optional(entity('Permission')),
 });
 
+const COMMAND_FACTS = record({
+  floor: BOOLEAN,
+  floor_rules: STRINGS,
+  understood: BOOLEAN,
+  executables: STRINGS,
+  bound: BOOLEAN,
+  matched: BOOLEAN,
+  allowlisted: BOOLEAN,
+  security: optional(entity('ExecSecurity')),
+  ask: optional(entity('ExecAsk')),
+  ask_fallback: optional(entity('ExecFallback')),
+});
+
 const PATH_FACTS = record({ raw: STRING, normal: STRING, inside_workspace: BOOLEAN });
 const HOST_FACTS = record({ host: STRING, port: { type: 'Long' } });
 
@@ -137,6 +156,7 @@ function callAppliesTo({ shape, paths, hosts }: DeclaredParameters, more: Record
       workspace: optional(STRING),
       environment: optional(STRING),
       session_id: optional(STRING),
+      command: optional(COMMAND_FACTS),
       now: { type: 'Extension', name: 'datetime' },
       ...more,
     }),

@@ -1,6 +1,6 @@
 import type { PolicySet } from '../core/policy.ts';
 import type { CompiledRules } from './compile.ts';
-import { decide, type LoadedSet, settleAsk } from './decide.ts';
+import { decide, isCommand, type LoadedSet, settleAsk } from './decide.ts';
 import { explain } from './explain.ts';
 import { judgeApprover } from './judge_approver.ts';
 import { judgeResume } from './judge_resume.ts';
@@ -30,6 +30,7 @@ export function openRules(compiled: CompiledRules): OpenPolicySet {
   return {
     revision,
     groupDemands,
+    isCommand: (toolCall) => isCommand(set, toolCall),
     decide: (request) => decide(set, request),
     settleAsk: (request, ask, standing) => settleAsk(set, request, ask, standing),
     judgeApprover: (request) => judgeApprover(set, request),

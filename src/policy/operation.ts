@@ -1,7 +1,9 @@
 import { canonicalize } from '../core/canonical_json.ts';
+import type { CommandParameters } from '../core/command_call.ts';
 import { sha256Hex } from '../core/digest.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Permission } from '../core/policy.ts';
+import type { ReviewFacts } from '../core/review.ts';
 import type { ToolRegistration } from '../core/tool_registration.ts';
 import { EMPTY_RECORD, type RecordShape } from './cedar_shape.ts';
 import type { Variants } from './facts_by.ts';
@@ -30,8 +32,10 @@ export interface Operation {
   workspaceRoot: string | null;
   secretParameters: readonly string[];
   checkParameters: ParameterChecker;
-  commandParameter: string | null;
-  argvParameter: string | null;
+  /** Of a tool that runs commands. */
+  command: CommandParameters | null;
+  /** What an approver's view of a call needs to know of it, but for the root of its paths. */
+  reviewFacts: Omit<ReviewFacts, 'workspaceRoot'>;
   /** SHA-256 over everything registered of it but its aliases. */
   factsHash: string;
 }
@@ -44,7 +48,7 @@ const UNREGISTERED_VARIANTS: Variants = {
   byValue: new Map(),
   otherwise: {
     sliceId: UNREGISTERED_ACTION,
-    groups: actionGroupsOf(UNREGISTERED_FACTS),
+    groups: actionGroupsOf(UNREGISTERED_FACTS, false),
     facts: UNREGISTERED_FACTS,
   },
 };
@@ -76,8 +80,8 @@ export function unregisteredOperation(
     workspaceRoot: null,
     secretParameters: [],
     checkParameters: acceptAny,
-    commandParameter: null,
-    argvParameter: null,
+    command: null,
+    reviewFacts: { registered: false, command: null, pathParameters: [], hostParameters: [] },
     factsHash: UNREGISTERED_FACTS_HASH,
   };
 }

@@ -1,12 +1,12 @@
+import { readHost } from '../analysis/paths/host_facts.ts';
+import { readPath } from '../analysis/paths/path_facts.ts';
 import type { JsonObject } from '../core/json.ts';
 import { formatPointer } from '../core/json_rules.ts';
+import { QUOTED_FORM, quoteArgv } from '../core/quote_argv.ts';
 import type { CedarValueJson } from './cedar.ts';
 import { toCedarValue } from './cedar_shape.ts';
-import { readHost } from './host_facts.ts';
 import type { Operation } from './operation.ts';
 import type { ParameterProblem } from './parameter_problem.ts';
-import { readPath } from './path_facts.ts';
-import { QUOTED_FORM, quoteArgv } from './quoted_command.ts';
 
 /** What policy is told of a call's parameters, in Cedar's form. */
 export interface ParameterFacts {
@@ -86,16 +86,16 @@ function findText(parameters: JsonObject, name: string): string | undefined {
 
 /** With an argument vector no shell runs: what an approver reads as the command must be that vector, quoted. */
 function findCommandProblem(operation: Operation, parameters: JsonObject): ParameterProblem | undefined {
-  const { commandParameter, argvParameter } = operation;
-  if (commandParameter === null || argvParameter === null || !Object.hasOwn(parameters, argvParameter)) {
+  const { parameter, argvParameter = null } = operation.command ?? {};
+  if (parameter === undefined || argvParameter === null || !Object.hasOwn(parameters, argvParameter)) {
     return undefined;
   }
   const argv = parameters[argvParameter];
   const words = Array.isArray(argv) ? argv.filter((word) => typeof word === 'string') : [];
-  return parameters[commandParameter] === quoteArgv(words)
+  return parameters[parameter] === quoteArgv(words)
     ? undefined
     : {
-        pointer: `/${commandParameter}`,
+        pointer: `/${parameter}`,
         expected: `must be the quoted form of \`${argvParameter}\`: ${QUOTED_FORM}`,
       };
 }

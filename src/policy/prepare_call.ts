@@ -1,5 +1,7 @@
+import { examineCommand } from '../analysis/examine_command.ts';
 import { createDenial } from '../core/denial.ts';
 import type { DecisionRequest, DenyDecision } from '../core/policy.ts';
+import type { ReviewFacts } from '../core/review.ts';
 import type { CallFacts } from './call_facts.ts';
 import { type Common, deny } from './denies.ts';
 import { selectVariant } from './facts_by.ts';
@@ -24,6 +26,14 @@ export type PreparedCall =
   | { kind: 'ready'; facts: CallFacts; common: Common }
   | { kind: 'denied'; decision: DenyDecision };
 
+const NOTHING_TO_REVIEW: ReviewFacts = {
+  registered: false,
+  command: null,
+  pathParameters: [],
+  hostParameters: [],
+  workspaceRoot: null,
+};
+
 /** What a decision says of a call of which nothing could be found out. */
 export function unresolved({ revision }: LoadedSet): Common {
   return {
@@ -31,6 +41,7 @@ export function unresolved({ revision }: LoadedSet): Common {
     resolved: { tool: '', action: '' },
     toolFactsHash: '',
     secretParameters: [],
+    reviewFacts: NOTHING_TO_REVIEW,
   };
 }
 
@@ -48,6 +59,10 @@ export function prepareCall(set: LoadedSet, request: DecisionRequest): PreparedC
     resolved: { tool: operation.tool, action: operation.action },
     toolFactsHash: operation.factsHash,
     secretParameters: [...operation.secretParameters],
+    reviewFacts: {
+      ...operation.reviewFacts,
+      workspaceRoot: request.context.workspace_root ?? operation.workspaceRoot,
+    },
   };
   const judged = judgeParameters(operation, parameters, request.context.workspace_root);
   if (judged.kind === 'problem') {
@@ -58,5 +73,6 @@ export function prepareCall(set: LoadedSet, request: DecisionRequest): PreparedC
     };
   }
   const variant = selectVariant(operation.variants, parameters);
-  return { kind: 'ready', facts: { request, operation, variant, parameters: judged.facts }, common };
+  const command = operation.command && examineCommand(parameters, operation.command);
+  return { kind: 'ready', facts: { request, operation, variant, parameters: judged.facts, command }, common };
 }

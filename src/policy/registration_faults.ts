@@ -1,7 +1,7 @@
+import { isWorkspaceRoot } from '../analysis/paths/path_facts.ts';
 import { type JsonObject, type JsonValue, toJsonObject } from '../core/json.ts';
 import { formatPointer, RESERVED_MEMBERS } from '../core/json_rules.ts';
 import { factsFor, type RegisteredFacts, type ToolRegistration } from '../core/tool_registration.ts';
-import { isWorkspaceRoot } from './path_facts.ts';
 import type { RegistrationFault } from './registration_fault.ts';
 
 /** Parameters that hold a command line more often than not: without `command_parameter` they refuse a registration. */

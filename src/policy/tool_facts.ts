@@ -16,8 +16,18 @@ export const UNREGISTERED_FACTS: ToolFacts = {
   requires_approval: true,
 };
 
+/** The action group of everything that runs commands. */
+export const COMMAND_GROUP = 'command';
+
 /** The action groups that facts put an operation in. */
-export function actionGroupsOf(facts: { mutates_state: boolean; destructive: boolean }): string[] {
-  const groups = facts.mutates_state ? ['write'] : ['read'];
-  return facts.destructive ? [...groups, 'destroy', 'invoke'] : [...groups, 'invoke'];
+export function actionGroupsOf(
+  facts: { mutates_state: boolean; destructive: boolean },
+  isCommand: boolean,
+): string[] {
+  return [
+    facts.mutates_state ? 'write' : 'read',
+    ...(facts.destructive ? ['destroy'] : []),
+    ...(isCommand ? [COMMAND_GROUP] : []),
+    'invoke',
+  ];
 }

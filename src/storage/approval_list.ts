@@ -1,19 +1,49 @@
-import { and, desc, eq, gt, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Approval, ApprovalStatus } from '../core/approval.ts';
-import type { ApprovalFilter } from '../core/ports.ts';
+import type { ApprovalFilter } from '../core/approval_ports.ts';
 import { selectApprovals, toApproval } from './approval_rows.ts';
 import type { Executor } from './database.ts';
 import { approvals } from './schema.ts';
 
-/** Matches the status as it reads now: what has run out of time is `expired`, whatever the row still says. */
+const clock = sql`clock_timestamp()`;
+const hasTimeLeft = gt(approvals.expiresAt, clock);
+const isAskerGone = lte(approvals.askerLeaseUntil, clock);
+const isAskerThere = or(isNull(approvals.askerLeaseUntil), gt(approvals.askerLeaseUntil, clock));
+const isWaiting = and(eq(approvals.status, 'pending'), hasTimeLeft, isAskerThere);
+
+/** Matches the status as it reads now, whatever the row still says; see `effectiveStatus`. */
 function hasStatus(status: ApprovalStatus): SQL | undefined {
-  const clock = sql`clock_timestamp()`;
-  if (status === 'expired') {
-    return and(inArray(approvals.status, ['pending', 'approved']), lte(approvals.expiresAt, clock));
+  switch (status) {
+    case 'pending':
+      return isWaiting;
+    case 'approved':
+      return and(eq(approvals.status, status), hasTimeLeft);
+    case 'expired':
+      return and(inArray(approvals.status, ['pending', 'approved']), lte(approvals.expiresAt, clock));
+    case 'cancelled':
+      return or(eq(approvals.status, status), and(eq(approvals.status, 'pending'), hasTimeLeft, isAskerGone));
+    default:
+      return eq(approvals.status, status);
   }
-  const stored = eq(approvals.status, status);
-  const perishable = status === 'pending' || status === 'approved';
-  return perishable ? and(stored, gt(approvals.expiresAt, clock)) : stored;
+}
+
+/** Of a tool that runs commands, by what the registry said when it was asked. */
+const isCommand = or(
+  sql`jsonb_typeof(${approvals.reviewFacts} -> 'command') = 'object'`,
+  // Rows older than reviews do not say.
+  and(
+    isNull(approvals.reviewFacts),
+    eq(approvals.resolvedTool, 'shell'),
+    eq(approvals.resolvedAction, 'exec'),
+  ),
+);
+
+/** Every command of a tenant that waits for a person, oldest first. */
+export async function listPendingCommands(executor: Executor, tenantId: string): Promise<Approval[]> {
+  const readings = await selectApprovals(executor)
+    .where(and(eq(approvals.tenantId, tenantId), isWaiting, isCommand))
+    .orderBy(approvals.approvalId);
+  return readings.map(toApproval);
 }
 
 /** A page of a tenant's approvals, newest first; filtered in the statement, so that no page hides a match. */

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { type Approval, type ApprovalOutcome, effectiveStatus, type Vote } from '../core/approval.ts';
-import type { ApprovalStore } from '../core/ports.ts';
+import type { ApprovalStore } from '../core/approval_ports.ts';
 import { createSharedRead } from './batcher.ts';
 import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
@@ -72,12 +72,13 @@ export function toVote(vote: VoteJson): Vote {
 
 /** A row as the domain sees it, with its status at the moment it was read. */
 export function toApproval({ row, votes, recent, now }: ApprovalReading): Approval {
+  const isAskerGone = row.askerLeaseUntil !== null && row.askerLeaseUntil <= new Date(now);
   return {
     readAt: new Date(now),
     tenantId: row.tenantId,
     approvalId: row.approvalId,
     version: row.version,
-    status: effectiveStatus(row.status, row.expiresAt, new Date(now)),
+    status: effectiveStatus(row.status, row.expiresAt, new Date(now), isAskerGone),
     agent: row.agent,
     owner: row.owner,
     edits: row.edits,
@@ -89,6 +90,8 @@ export function toApproval({ row, votes, recent, now }: ApprovalReading): Approv
     resolved: { tool: row.resolvedTool, action: row.resolvedAction },
     toolFactsHash: row.toolFactsHash,
     secretParameters: row.secretParameters,
+    reviewFacts: row.reviewFacts,
+    review: row.review,
     reason: row.reason,
     determiningPolicies: row.determiningPolicies,
     policyRevision: row.policyRevision,
@@ -114,6 +117,7 @@ export function toApproval({ row, votes, recent, now }: ApprovalReading): Approv
     consumedAt: row.consumedAt,
     consumerTokenHash: row.consumerTokenHash,
     outcome: row.outcome,
+    isAskerGone,
   };
 }
 

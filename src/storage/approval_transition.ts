@@ -1,12 +1,15 @@
 import { and, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { Approval } from '../core/approval.ts';
+import type { ApprovalChange, LockedApproval } from '../core/approval_ports.ts';
+import { approvalsSubject } from '../core/asker_ports.ts';
 import { UNRATED } from '../core/caller.ts';
 import { unavailable } from '../core/common_faults.ts';
 import type { AskTerms, Decision } from '../core/policy.ts';
-import type { ApprovalChange, LockedApproval } from '../core/ports.ts';
 import { findApproval, isApproval } from './approval_rows.ts';
 import { withRevision } from './columns.ts';
 import type { Database, Executor } from './database.ts';
+import { addAllowlistEntries } from './exec_changes.ts';
+import { selectExecRules } from './exec_documents.ts';
 import { insertGrant, revokeGrantsOf } from './grants.ts';
 import { recordRejection } from './ledger.ts';
 import { approvals, principals, votes } from './schema.ts';
@@ -21,7 +24,7 @@ interface Actor {
 }
 
 /** A change of the approval's own row. */
-type RowChange = Exclude<ApprovalChange, { kind: 'grant' }>;
+type RowChange = Exclude<ApprovalChange, { kind: 'grant' | 'allowlist' }>;
 
 type Judge = (locked: LockedApproval | undefined) => ApprovalChange[];
 
@@ -44,6 +47,7 @@ function toTermsColumns(terms: AskTerms, decision: Decision): ApprovalColumns {
     policyRevisions: withRevision(approvals.policyRevisions, decision.policyRevision),
     toolFactsHash: decision.toolFactsHash,
     secretParameters: decision.secretParameters,
+    reviewFacts: decision.reviewFacts,
     requiredVotes: terms.requirements.votes,
     requiredGroups: terms.requirements.groups,
     requiredSignature: terms.requirements.signature,
@@ -78,9 +82,14 @@ function toColumns(change: RowChange, actor: Actor): ApprovalColumns {
         canonicalAction: change.canonicalAction,
         actionHash: change.actionHash,
         expiresAt: change.expiresAt,
+        review: change.review,
       };
     case 'revalidate':
-      return { ...toTermsColumns(change.terms, change.decision), expiresAt: change.expiresAt };
+      return {
+        ...toTermsColumns(change.terms, change.decision),
+        expiresAt: change.expiresAt,
+        review: change.review,
+      };
     case 'cancel':
       return { status: 'cancelled', ...decided(change.reason) };
     case 'void':
@@ -111,8 +120,17 @@ type VoteChange = Extract<ApprovalChange, { kind: 'vote' }>;
 async function writeVote(tx: Executor, actor: Actor, approval: Approval, change: VoteChange): Promise<void> {
   const { tenantId, principal: approver, keyId } = actor;
   const { approvalId, version } = approval;
-  const { decision, scope, windowSeconds, maxUses, reason } = change;
-  const cast = { keyId, groups: [...change.groups], decision, scope, windowSeconds, maxUses, reason };
+  const { decision, scope, viewHash, windowSeconds, maxUses, reason } = change;
+  const cast = {
+    keyId,
+    groups: [...change.groups],
+    decision,
+    scope,
+    viewHash,
+    windowSeconds,
+    maxUses,
+    reason,
+  };
   await tx
     .update(votes)
     .set({ droppedAt: clock as unknown as Date })
@@ -144,6 +162,10 @@ async function writeChange(
   const { approval } = locked;
   if (change.kind === 'grant') {
     await insertGrant(tx, actor, approval, change);
+    return true;
+  }
+  if (change.kind === 'allowlist') {
+    await addAllowlistEntries(tx, actor, approval.agent, change.entries);
     return true;
   }
   const written = await tx
@@ -192,6 +214,7 @@ async function lockApproval(
     approval,
     activeRevision,
     agent: { groups: agent?.groups ?? [], riskTier: agent?.riskTier ?? UNRATED },
+    exec: await selectExecRules(tx, actor.tenantId, approval.agent, approval.context.workspace),
     callerGroups: caller?.groups ?? [],
   };
 }
@@ -226,7 +249,7 @@ export function createTransition(database: Database, publisher: SignalPublisher)
           if (result === undefined) throw new ConditionLost();
           return result;
         });
-        if (done.changed) publisher.publish([approvalId]);
+        if (done.changed) publisher.publish([approvalId, approvalsSubject(actor.tenantId)]);
         return done.approval;
       } catch (error) {
         if (!(error instanceof ConditionLost)) throw error;

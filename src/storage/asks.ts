@@ -1,15 +1,20 @@
 import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
 import type { Approval } from '../core/approval.ts';
+import { approvalsSubject } from '../core/asker_ports.ts';
 import { agentFrozen } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
 import type { AskRecord, DecisionMoved, DecisionRecord, DecisionStore } from '../core/ports.ts';
 import { findApproval } from './approval_rows.ts';
+import { ASKER_LEASE_SECONDS } from './asker_leases.ts';
 import type { Database, Executor } from './database.ts';
 import { insertDecision } from './decisions.ts';
+import { stillSeen } from './exec_changes.ts';
+import { recordUses } from './exec_uses.ts';
 import { useGrant } from './grants.ts';
 import { storeAnswer } from './idempotency.ts';
 import { recordRun } from './runs.ts';
 import { approvals, principals } from './schema.ts';
+import type { SignalPublisher } from './signals.ts';
 import { lockStandingKey } from './standing.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -61,6 +66,13 @@ async function assertAskAllowed(tx: Executor, record: DecisionRecord, ask: AskRe
   }
 }
 
+/** An ask that ends with the connection that waits for it is held by a lease from the start. */
+function toAskerColumns({ askerConnection }: AskRecord): Partial<typeof approvals.$inferInsert> {
+  if (askerConnection === null) return {};
+  const askerLeaseUntil = sql`clock_timestamp() + make_interval(secs => ${ASKER_LEASE_SECONDS}::int)`;
+  return { askerConnection, askerLeaseUntil: askerLeaseUntil as unknown as Date };
+}
+
 async function insertApproval(tx: Executor, record: DecisionRecord, ask: AskRecord): Promise<Approval> {
   const { decision } = record;
   await tx.insert(approvals).values({
@@ -78,6 +90,8 @@ async function insertApproval(tx: Executor, record: DecisionRecord, ask: AskReco
     resolvedAction: decision.resolved.action,
     toolFactsHash: decision.toolFactsHash,
     secretParameters: decision.secretParameters,
+    reviewFacts: decision.reviewFacts,
+    review: ask.review,
     reason: decision.reason,
     determiningPolicies: decision.determiningPolicies,
     policyRevision: decision.policyRevision,
@@ -88,6 +102,7 @@ async function insertApproval(tx: Executor, record: DecisionRecord, ask: AskReco
     selfApproval: ask.terms.selfApproval,
     maxScope: ask.terms.maxScope,
     expiresAt: sql`clock_timestamp() + make_interval(secs => ${ask.ttlSeconds}::int)` as unknown as Date,
+    ...toAskerColumns(ask),
   });
   const approval = await findApproval(tx, record.tenantId, ask.approvalId);
   if (approval === undefined) throw new Error('an approval just written is not there');
@@ -116,12 +131,22 @@ function stillTold(record: DecisionRecord, ask: AskRecord): SQL[] {
   return [sql`${paused} = ${decidedWith.paused}`, sql`${denied} = ${decidedWith.deniedBefore}`];
 }
 
-/** Why an ask was not written. */
+/** A decision on a command is written while exec approvals are those that it was made from. */
+function stillSeenBy({ tenantId, exec }: DecisionRecord): SQL[] {
+  return exec === null ? [] : stillSeen(tenantId, exec.seen);
+}
+
+/** Why a decision was not written. */
 async function findMoved(
   tx: Executor,
   record: DecisionRecord,
   ask: AskRecord | null,
 ): Promise<DecisionMoved> {
+  const seen = stillSeenBy(record);
+  if (seen.length > 0) {
+    const [found] = await tx.execute<{ seen: boolean }>(sql`select ${sql.join(seen, sql` and `)} as seen`);
+    if (found?.seen !== true) return { kind: 'exec_moved' };
+  }
   if (ask === null) return { kind: 'revision_moved' };
   const { paused, denied } = askFacts(record, ask);
   const [found] = await tx.execute<{ paused: boolean; denied: boolean }>(
@@ -154,19 +179,27 @@ async function writeDecision(
   await lockStandingKey(tx, record.keyId);
   if (ask !== null) await assertAskAllowed(tx, record, ask);
   if (hasGrant(record) && !(await useGrant(tx, record))) throw new Moved({ kind: 'grant_spent' });
-  const conditions = ask === null ? [] : stillTold(record, ask);
+  const conditions = [...stillSeenBy(record), ...(ask === null ? [] : stillTold(record, ask))];
   if (!(await insertDecision(tx, record, conditions))) throw new Moved(await findMoved(tx, record, ask));
   await recordRun(tx, record);
+  if (record.exec !== null) {
+    await recordUses(tx, record.tenantId, record.exec.seen.workspace, record.exec.uses);
+  }
   const approval = ask === null ? null : await insertApproval(tx, record, ask);
   if (keep !== null) await storeAnswer(tx, keep.claim, keep.answer(approval));
   return { kind: 'recorded' as const, approval };
 }
 
 /** See `DecisionStore.recordDecisionWith`. */
-export function createAskRecorder(database: Database): DecisionStore['recordDecisionWith'] {
+export function createAskRecorder(
+  database: Database,
+  publisher: SignalPublisher,
+): DecisionStore['recordDecisionWith'] {
   return async (record, ask, keep) => {
     try {
-      return await inTransaction(database, (tx) => writeDecision(tx, record, ask, keep));
+      const recorded = await inTransaction(database, (tx) => writeDecision(tx, record, ask, keep));
+      if (ask !== null) publisher.publish([approvalsSubject(record.tenantId)]);
+      return recorded;
     } catch (error) {
       if (error instanceof Moved) return error.moved;
       throw error;

@@ -16,6 +16,7 @@ interface CallerRow {
   risk_tier: string | null;
   paused: boolean;
   tier: Tier;
+  mask_key: string;
   active_revision: string;
   source_trust_ceiling: SourceTrust;
   environments: string[] | null;
@@ -38,7 +39,7 @@ function toCaller(row: CallerRow): Caller {
     frozen: row.frozen,
     riskTier: row.risk_tier ?? UNRATED,
     paused: row.paused,
-    tenant: { tier: row.tier, activeRevision: row.active_revision },
+    tenant: { tier: row.tier, activeRevision: row.active_revision, maskKey: row.mask_key },
     limits: {
       sourceTrustCeiling: row.source_trust_ceiling,
       environments: row.environments,
@@ -61,7 +62,7 @@ export function createCallerLookup(database: Database): (tokenHash: string) => P
       async () => sql<CallerRow[]>`
         select k.token_hash, k.key_id, k.tenant_id, k.principal, k.roles, p.groups, p.owner,
                k.frozen_at is not null as frozen, k.source_trust_ceiling, k.environments, k.workspaces,
-               k.unattended, k.workspace_root, k.skill, k.expires_at, p.risk_tier, t.tier, t.active_revision,
+               k.unattended, k.workspace_root, k.skill, k.expires_at, p.risk_tier, t.tier, t.active_revision, t.mask_key,
                a.paused_at is not null as paused
         from keys k join principals p on p.tenant_id = k.tenant_id and p.principal = k.principal
           join tenants t on t.tenant_id = k.tenant_id

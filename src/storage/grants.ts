@@ -2,9 +2,10 @@ import { and, asc, desc, eq, gt, inArray, isNull, ne, type SQL, sql } from 'driz
 import type { Grant, GrantQuery, GrantStore, Writer } from '../core/agent_ports.ts';
 import type { Approval } from '../core/approval.ts';
 import { editorsOf } from '../core/approval.ts';
+import type { ApprovalChange } from '../core/approval_ports.ts';
 import { notFound } from '../core/common_faults.ts';
 import { computeGrantFingerprint } from '../core/grant.ts';
-import type { ApprovalChange, DecisionRecord } from '../core/ports.ts';
+import type { DecisionRecord } from '../core/ports.ts';
 import { grants } from './agent_schema.ts';
 import { countedVotes, toVote } from './approval_rows.ts';
 import { withRevision } from './columns.ts';

@@ -1,4 +1,5 @@
 import { and, arrayContains, eq, inArray, sql } from 'drizzle-orm';
+import { approvalsSubject } from '../core/asker_ports.ts';
 import { notFound } from '../core/common_faults.ts';
 import type { Database, Executor } from './database.ts';
 import { assertOperatorRemains, lockKeys } from './operator_keys.ts';
@@ -72,6 +73,6 @@ export function createRevokeKey(database: Database, publisher: SignalPublisher) 
       await assertOperatorRemains(tx, tenantId, (key) => key.keyId === keyId);
       return revokeKeyIn(tx, tenantId, keyId, reason);
     });
-    publisher.publish([keyId, ...changed]);
+    publisher.publish([keyId, ...changed, ...(changed.length > 0 ? [approvalsSubject(tenantId)] : [])]);
   };
 }

@@ -15,7 +15,8 @@ import {
 import type { DecisionContext, SourceTrust, Tier } from '../core/action.ts';
 import type { ApprovalEdit, ApprovalOutcome, ApprovalStatus, VoidReason } from '../core/approval.ts';
 import type { Role } from '../core/caller.ts';
-import type { Denial, Scope, SelfApproval } from '../core/policy.ts';
+import type { Denial, Scope, SelfApproval, VoteScope } from '../core/policy.ts';
+import type { Review, ReviewFacts } from '../core/review.ts';
 import { createdAt, instant } from './columns.ts';
 
 // TENANT WALL: the tables of the schema files are of the two kinds that table_kinds.ts names. Every key and index of
@@ -29,6 +30,10 @@ export const tenants = pgTable('tenants', {
   /** The principal who activated it; null for the policy folder. */
   activatedBy: text('activated_by'),
   tier: text('tier').$type<Tier>().notNull().default('auto'),
+  /** Keys the fingerprints of masked values, so that nobody can try values out; made by the database, shown to nobody. */
+  maskKey: text('mask_key')
+    .notNull()
+    .default(sql`replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`),
   createdAt: createdAt(),
 });
 
@@ -146,6 +151,10 @@ export const approvals = pgTable(
     resolvedAction: text('resolved_action').notNull(),
     toolFactsHash: text('tool_facts_hash').notNull(),
     secretParameters: text('secret_parameters').array().notNull().default(sql`'{}'`),
+    /** What the registry said beside them, as far as the review needs it. */
+    reviewFacts: jsonb('review_facts').$type<ReviewFacts>(),
+    /** What approvers are shown of the present version; null in rows older than reviews. */
+    review: jsonb('review').$type<Review>(),
     reason: text('reason').notNull(),
     determiningPolicies: text('determining_policies').array().notNull(),
     policyRevision: text('policy_revision').notNull(),
@@ -166,6 +175,9 @@ export const approvals = pgTable(
     consumedAt: instant('consumed_at'),
     consumerTokenHash: text('consumer_token_hash'),
     outcome: jsonb('outcome').$type<ApprovalOutcome>(),
+    /** The connection that waits for the answer, for an ask that ends with it; it renews the lease while it is there. */
+    askerConnection: uuid('asker_connection'),
+    askerLeaseUntil: instant('asker_lease_until'),
   },
   (t) => [
     primaryKey({ columns: [t.tenantId, t.approvalId] }),
@@ -178,6 +190,10 @@ export const approvals = pgTable(
     index('approvals_consumed')
       .on(t.tenantId, t.agent, t.actionHash, t.consumedAt)
       .where(sql`status = 'consumed'`),
+    // Those whose time has passed stay pending in the row: what still counts is a range of its end.
+    index('approvals_waited_for')
+      .on(t.tenantId, t.expiresAt)
+      .where(sql`status = 'pending' and asker_connection is not null`),
     check(
       'approvals_status_known',
       sql`${t.status} in ('pending', 'approved', 'rejected', 'cancelled', 'voided', 'consumed')`,
@@ -199,6 +215,7 @@ export const approvals = pgTable(
     check('approvals_consumed_in_time', sql`${t.consumedAt} is null or ${t.consumedAt} <= ${t.expiresAt}`),
     check('approvals_token', sql`${t.consumerTokenHash} is null or ${t.status} = 'consumed'`),
     check('approvals_outcome', sql`${t.outcome} is null or ${t.status} = 'consumed'`),
+    check('approvals_asker', sql`(${t.askerConnection} is null) = (${t.askerLeaseUntil} is null)`),
   ],
 );
 
@@ -213,7 +230,9 @@ export const votes = pgTable(
     /** The approver's groups when voting: what the vote can fill does not change afterwards. */
     groups: text('groups').array().notNull(),
     decision: text('decision').$type<'approve' | 'reject'>().notNull(),
-    scope: text('scope').$type<Scope>().notNull(),
+    scope: text('scope').$type<VoteScope>().notNull(),
+    /** The view that the approver was shown, if they said so; it was the current one. */
+    viewHash: text('view_hash'),
     /** How long and how often a `window` holds. */
     windowSeconds: integer('window_seconds'),
     maxUses: integer('max_uses'),

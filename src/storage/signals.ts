@@ -12,8 +12,8 @@ const LISTENER_PATIENCE_MS = 5000;
 const RETRY_MS = 200;
 /** A notification unanswered for this long is sent again, by another connection: the first one's may hang. */
 const SEND_PATIENCE_MS = 1000;
-/** Subjects in one notification: PostgreSQL takes 8,000 bytes at most. */
-const SUBJECTS_MAX = 200;
+/** Bytes of one notification; PostgreSQL takes fewer than 8,000. Subjects are ASCII. */
+const PAYLOAD_MAX = 7_900;
 const HEARTBEAT_PREFIX = 'heartbeat:';
 
 export interface SignalPublisher {
@@ -25,6 +25,19 @@ export interface SignalHub extends Signals, SignalPublisher {
   /** True while this process hears what is published. */
   isListening(): boolean;
   close(): Promise<void>;
+}
+
+/** As many subjects as go into one notification. */
+function takeSubjects(waiting: Set<string>): string[] {
+  const taken: string[] = [];
+  let length = 0;
+  for (const subject of waiting) {
+    length += subject.length + 1;
+    if (length > PAYLOAD_MAX) break;
+    taken.push(subject);
+    waiting.delete(subject);
+  }
+  return taken;
 }
 
 /** Rejects when there was no answer in time. One that comes later is dropped: to be notified twice does no harm. */
@@ -50,8 +63,7 @@ function createPublisher(database: Database): SignalPublisher & { close(): void 
   let closed = false;
   const flush = async (): Promise<void> => {
     while (waiting.size > 0 && !closed) {
-      const subjects = [...waiting].slice(0, SUBJECTS_MAX);
-      for (const subject of subjects) waiting.delete(subject);
+      const subjects = takeSubjects(waiting);
       try {
         await withinPatience(database.sql`select pg_notify(${CHANNEL}, ${subjects.join(',')})`);
       } catch {

@@ -1,9 +1,13 @@
 import type { DenialStore, GrantStore, PrincipalStore, SessionStore } from '../core/agent_ports.ts';
-import type { ApprovalStore, DecisionStore, IdempotencyStore, KeyStore, TenantStore } from '../core/ports.ts';
+import type { ApprovalStore } from '../core/approval_ports.ts';
+import type { AskerStore } from '../core/asker_ports.ts';
+import type { ExecApprovalsStore } from '../core/exec_ports.ts';
+import type { DecisionStore, IdempotencyStore, KeyStore, TenantStore } from '../core/ports.ts';
 import type { RevisionStore } from '../core/rules_ports.ts';
-import { listApprovals } from './approval_list.ts';
+import { listApprovals, listPendingCommands } from './approval_list.ts';
 import { createApprovalFind } from './approval_rows.ts';
 import { createTransition } from './approval_transition.ts';
+import { createAskerLeases } from './asker_leases.ts';
 import { createAskRecorder } from './asks.ts';
 import { createCallerLookup } from './callers.ts';
 import { createConsume } from './consume.ts';
@@ -11,6 +15,7 @@ import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
 import { createDecisionRecorder } from './decisions.ts';
 import { createDenialStore } from './denials.ts';
+import { createExecApprovalsStore } from './exec_approvals.ts';
 import { createGrantStore } from './grants.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createKey, listKeys } from './keys.ts';
@@ -28,10 +33,12 @@ export interface Store {
   decisions: DecisionStore;
   idempotency: IdempotencyStore;
   approvals: ApprovalStore;
+  askers: AskerStore;
   principals: PrincipalStore;
   sessions: SessionStore;
   denials: DenialStore;
   grants: GrantStore;
+  execApprovals: ExecApprovalsStore;
   revisions: RevisionStore;
 }
 
@@ -51,7 +58,7 @@ export function createStore(database: Database, publisher: SignalPublisher): Sto
     },
     decisions: {
       recordDecision: createDecisionRecorder(database),
-      recordDecisionWith: createAskRecorder(database),
+      recordDecisionWith: createAskRecorder(database, publisher),
     },
     idempotency: createIdempotencyStore(database),
     revisions: createRevisionStore(database, publisher),
@@ -61,9 +68,14 @@ export function createStore(database: Database, publisher: SignalPublisher): Sto
       transition: createTransition(database, publisher),
       consume: createConsume(database, publisher),
     },
+    askers: {
+      ...createAskerLeases(database, publisher),
+      listPendingCommands: (tenantId) => guarded(() => listPendingCommands(database.db, tenantId)),
+    },
     principals: createPrincipalStore(database, publisher),
     sessions: createSessionStore(database),
     denials: createDenialStore(database),
     grants: createGrantStore(database),
+    execApprovals: createExecApprovalsStore(database),
   };
 }

@@ -14,6 +14,8 @@ export const TENANT_TABLES = [
   'denials',
   'runs',
   'grants',
+  'exec_approvals',
+  'exec_entry_uses',
   'revisions',
   'activations',
 ] as const;

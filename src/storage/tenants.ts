@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm';
 import { Fault } from '../core/fault.ts';
 import type { NewKey } from '../core/ports.ts';
 import type { NewRevision } from '../core/rules_ports.ts';
@@ -51,4 +52,16 @@ export async function ensureTenant(database: Database, first: NewRevision): Prom
 /** The revision active for a tenant, or undefined without such a tenant. */
 export function findActiveRevision(database: Database, tenantId: string): Promise<string | undefined> {
   return guarded(() => selectActiveRevision(database.db, tenantId));
+}
+
+/** What keys the fingerprints of a tenant's masked values. @throws Error without such a tenant. */
+export function readMaskKey({ db }: Database, tenantId: string): Promise<string> {
+  return guarded(async () => {
+    const [tenant] = await db
+      .select({ maskKey: tenants.maskKey })
+      .from(tenants)
+      .where(eq(tenants.tenantId, tenantId));
+    if (tenant === undefined) throw new Error('there is no such tenant');
+    return tenant.maskKey;
+  });
 }

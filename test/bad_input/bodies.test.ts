@@ -169,7 +169,7 @@ function nowhere(path: string): string {
 const BODILESS = ['freezeAgent', 'unfreezeAgent', 'resumeAgent', 'resumeSession', 'activateRevision'];
 
 it('every route that can take a body is one of the routes of this battery', () => {
-  const names = ROUTES.filter(({ method }) => method === 'post' || method === 'put')
+  const names = ROUTES.filter(({ method, rawBodyTypes }) => ['post', 'put'].includes(method) && !rawBodyTypes)
     .map(({ operationId }) => operationId)
     .filter((name) => !BODILESS.includes(name));
   expect(BODY_ROUTES.map(({ operationId }) => operationId)).toEqual(names);

@@ -177,6 +177,30 @@ const VALID_BODIES: Record<string, () => unknown> = {
     command_parameter: null,
     argv_parameter: null,
   }),
+  putExecApprovals: () => ({
+    document: {
+      version: 1,
+      defaults: { security: 'full', ask: 'off', ask_fallback: 'deny', auto_allow_skills: false },
+      agents: {
+        [SPARE_AGENT]: {
+          security: 'allowlist',
+          ask: 'on-miss',
+          ask_fallback: 'allowlist',
+          auto_allow_skills: true,
+          allowlist: [
+            {
+              id: 'jq',
+              pattern: '/usr/bin/jq',
+              last_used_at: '2026-01-01T00:00:00Z',
+              last_used_command: 'jq .',
+              last_resolved_path: '/usr/bin/jq',
+            },
+          ],
+        },
+      },
+    },
+    base_hash: 'a'.repeat(64),
+  }),
   putToolPermissions: () => ({ items: [{ pattern: 'lamp.*', permission: 'ask' }] }),
 };
 

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runGroup } from '../../src/cli/command.ts';
+import { EXEC_APPROVALS_COMMANDS } from '../../src/cli/exec_approvals/commands.ts';
 import { POLICY_COMMANDS } from '../../src/cli/policy/commands.ts';
 import { TOOLS_COMMANDS } from '../../src/cli/tools/commands.ts';
 
@@ -11,8 +12,14 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs `aegis policy …` or `aegis tools …` in this process. */
-export async function aegis(...[group, ...args]: [group: 'policy' | 'tools', ...string[]]): Promise<Ended> {
+const GROUPS = {
+  'exec-approvals': EXEC_APPROVALS_COMMANDS,
+  policy: POLICY_COMMANDS,
+  tools: TOOLS_COMMANDS,
+} as const;
+
+/** Runs `aegis policy …` or another group's command in this process. */
+export async function aegis(...[group, ...args]: [group: keyof typeof GROUPS, ...string[]]): Promise<Ended> {
   const ended: Ended = { code: -1, stdout: '', stderr: '' };
   const terminal = {
     print: (text: string) => {
@@ -23,7 +30,7 @@ export async function aegis(...[group, ...args]: [group: 'policy' | 'tools', ...
     },
     paint: (_: string, text: string) => text,
   };
-  ended.code = await runGroup(group === 'policy' ? POLICY_COMMANDS : TOOLS_COMMANDS, args, terminal);
+  ended.code = await runGroup(GROUPS[group], args, terminal);
   return ended;
 }
 

@@ -13,10 +13,12 @@ describe('the usage', () => {
       for (const name of NAMES) expect(stdout).toContain(`aegis policy ${name}`);
     }
     expect((await aegis('tools', 'help')).stdout).toContain('aegis tools import');
+    const { stdout } = await aegis('exec-approvals', 'help');
+    for (const name of ['import', 'export']) expect(stdout).toContain(`aegis exec-approvals ${name}`);
   });
 
   test('without a subcommand is wrong use', async () => {
-    for (const group of ['policy', 'tools'] as const) {
+    for (const group of ['exec-approvals', 'policy', 'tools'] as const) {
       const { code, stdout, stderr } = await aegis(group);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toMatch(/^Usage:\n/);

@@ -51,6 +51,13 @@ describe('an edit', () => {
       tool_call: toolCall,
       action_hash: sha256(text),
       canonical_action: text,
+      review: {
+        ...before.review,
+        view_hash: expect.not.stringMatching(before.review.view_hash),
+        lines: expect.arrayContaining([
+          expect.objectContaining({ kind: 'edit', label: '/parameters/amount becomes', text: '8000' }),
+        ]),
+      },
     });
     expect(answer.body.original_tool_call).toEqual(original);
     expect(answer.body.original_action_hash).toBe(before.action_hash);

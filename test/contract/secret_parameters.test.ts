@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MASK } from '../../src/core/secret_values.ts';
-import { ask } from '../support/calls.ts';
+import { BLOCKED_DETAIL } from '../../src/operations/report_outcome.ts';
+import { ask, askApproved } from '../support/calls.ts';
 import { putPolicies, putTool, RELEASE, release, releaseAsk } from '../support/rules.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
 import { expectOk, expectProblem, newActor, ROOMY, readApproval } from './support.ts';
 
 const TOKEN = 'tok-7f3a9c';
+/** Looks like a secret, in a parameter that no registration calls one. */
+const PASSWORD = 'hunter2a-zebra';
+const COMMAND = `mysql --password ${PASSWORD} --user root`;
+const MASK = /^\(secret [0-9a-f]{8}\)$/;
 
 let service: TestService;
 let id: string;
@@ -36,8 +40,8 @@ describe('the value of a secret parameter', () => {
       expect(answer.body).toMatchObject({
         masked: ['/parameters/token'],
         canonical_action: null,
-        tool_call: release('shop', { token: MASK }),
-        original_tool_call: release('shop', { token: MASK }),
+        tool_call: release('shop', { token: expect.stringMatching(MASK) }),
+        original_tool_call: release('shop', { token: expect.stringMatching(MASK) }),
       });
       expect(answer.body.action_hash).toBe((await readApproval(service.agent, id)).action_hash);
     }
@@ -54,8 +58,9 @@ describe('the value of a secret parameter', () => {
 
   test('stays as it is when an editor sends the mask back, and binds', async () => {
     const edited = await ask(service.agent, release('shop', { token: TOKEN }));
+    const shown = await readApproval(service.approver2, edited);
     const answer = await service.approver2.post(`/v1/approvals/${edited}/edit`, {
-      tool_call: release('other', { token: MASK }),
+      tool_call: release('other', { token: shown.tool_call.parameters.token }),
     });
     expectOk(answer, { masked: ['/parameters/token'] });
     expect(answer.text).not.toContain(TOKEN);
@@ -69,11 +74,109 @@ describe('the value of a secret parameter', () => {
 
   test('alone sent back changes nothing, and is no edit', async () => {
     const same = await ask(service.agent, release('shop', { token: TOKEN }));
+    const shown = await readApproval(service.approver, same);
 
     const answer = await service.approver.post(`/v1/approvals/${same}/edit`, {
-      tool_call: release('shop', { token: MASK }),
+      tool_call: shown.tool_call,
     });
 
     expectProblem(answer, 422, 'invalid_request');
+  });
+});
+
+describe('what looks like a secret in any parameter', () => {
+  test('is masked in place for all but the asking agent, and where it is masked is said', async () => {
+    const asked = await ask(service.agent, release(COMMAND));
+    const answer = await service.approver.get(`/v1/approvals/${asked}`);
+
+    expect(answer.text).not.toContain(PASSWORD);
+    expect(answer.body).toMatchObject({ masked: ['/parameters/service'], canonical_action: null });
+    expect(answer.body.tool_call.parameters.service).toMatch(
+      /^mysql --password \(secret [0-9a-f]{8}\) --user root$/,
+    );
+    expect(await readApproval(service.agent, asked)).toMatchObject({
+      masked: [],
+      tool_call: release(COMMAND),
+    });
+    expect((await service.approver.get('/v1/approvals')).text).not.toContain(PASSWORD);
+  });
+
+  test('stays as it is, and binds, when an editor changes the words around it', async () => {
+    const asked = await ask(service.agent, release(COMMAND));
+    const { tool_call } = await readApproval(service.approver2, asked);
+    const { service: shown } = tool_call.parameters;
+    const answer = await service.approver2.post(`/v1/approvals/${asked}/edit`, {
+      tool_call: release(shown.replace('root', 'nobody')),
+    });
+    expectOk(answer, { masked: ['/parameters/service'] });
+    const { action_hash } = answer.body;
+    await service.approver.post(`/v1/approvals/${asked}/approve`, { action_hash });
+
+    const consumed = await service.agent.post(`/v1/approvals/${asked}/consume`, { action_hash });
+
+    expectOk(consumed, { tool_call: release(COMMAND.replace('root', 'nobody')) });
+  });
+
+  test('is not taken for a mask that stands for nothing there', async () => {
+    const asked = await ask(service.agent, release(COMMAND, { token: TOKEN }));
+    const { tool_call } = await readApproval(service.approver2, asked);
+    for (const parameters of [
+      { service: 'mysql --password (secret 00000000)' },
+      { service: tool_call.parameters.token },
+      { service: 'x', token: 'prefix (secret 00000000)' },
+    ]) {
+      const answer = await service.approver2.post(`/v1/approvals/${asked}/edit`, {
+        tool_call: { ...release(''), parameters },
+      });
+      expectProblem(answer, 422, 'invalid_request');
+      expect(answer.body.errors[0].pointer).toMatch(/^\/tool_call\/parameters\//);
+    }
+  });
+});
+
+describe('words that hold a secret are stored and shown masked', () => {
+  const words = `because password="${PASSWORD}" is known`;
+  const stored = async (id: string) => {
+    const [row] = await service.sql`
+      select string_agg(t, ' ') as texts from (
+        select row_to_json(a)::text as t from approvals a where a.approval_id = ${id.slice(4)}
+        union all select row_to_json(v)::text from votes v where v.approval_id = ${id.slice(4)}
+      ) all_texts`;
+    return String(row?.texts);
+  };
+
+  test.each(['approve', 'reject', 'cancel'])('of who calls %s', async (verb) => {
+    const asked = await ask(service.agent, release(`to ${verb}`), { justification: words });
+    expectOk(
+      await service.approver.post(`/v1/approvals/${asked}/${verb === 'cancel' ? 'approve' : verb}`, {
+        reason: words,
+      }),
+    );
+    if (verb === 'cancel') {
+      expectOk(await service.approver.post(`/v1/approvals/${asked}/cancel`, { reason: words }));
+    }
+    const answer = await service.agent.get(`/v1/approvals/${asked}`);
+    expect(answer.text).not.toContain(PASSWORD);
+    expect(answer.body.context.justification).toMatch(/^because password="\(secret .{8}\)" is known$/);
+    expect(await stored(asked)).toContain('(secret ');
+    expect(await stored(asked)).not.toContain(PASSWORD);
+  });
+
+  test('of the agent on what became of it, and a private key is not stored at all', async () => {
+    const key = ['-----BEGIN PRIV', 'ATE KEY-----'].join('');
+    for (const [detail, shown] of [
+      [words, expect.stringMatching(/^because password="\(secret .{8}\)" is known$/)],
+      [`wrote ${key} MIIabc`, BLOCKED_DETAIL],
+    ]) {
+      const approved = await askApproved(service.agent, service.approver, release('to run'));
+      await service.agent.post(`/v1/approvals/${approved}/consume`);
+      const answer = await service.agent.post(`/v1/approvals/${approved}/outcome`, {
+        outcome: 'executed',
+        effect: 'occurred',
+        detail,
+      });
+      expect(answer.body.outcome).toMatchObject({ detail: shown });
+      expect(await stored(approved)).not.toContain('MIIabc');
+    }
   });
 });

@@ -201,7 +201,7 @@ describe('members of each state', () => {
     });
   });
 
-  test('pending: exactly the members of the contract, and no more than `edits` beside', async () => {
+  test('pending: exactly the members of the contract, and no more than `edits` and `review` beside', async () => {
     const toolCall = refund(9000);
     const id = await ask(service.agent, toolCall);
     const approval = await readApproval(service.agent, id);
@@ -228,6 +228,10 @@ describe('members of each state', () => {
       scopes: ['once'],
       votes: [],
       recent: [],
+      review: expect.objectContaining({
+        view_version: 1,
+        view_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      }),
       decided_by: null,
       decision_reason: null,
       void_reason: null,

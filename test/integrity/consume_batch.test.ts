@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { ConsumedApproval, ConsumeRequest, HeldRows } from '../../src/core/ports.ts';
+import type { ConsumedApproval, ConsumeRequest, HeldRows } from '../../src/core/approval_ports.ts';
+import { approvalsSubject } from '../../src/core/asker_ports.ts';
 import { consumeStatement, createConsume } from '../../src/storage/consume.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { askApproved } from '../support/calls.ts';
@@ -88,7 +89,7 @@ describe('of several requests for one approval', () => {
     );
     expect(answers.filter(hasWon)).toHaveLength(1);
     expect((await readRow(approvalId)).token).toBe(`token-${answers.findIndex(hasWon)}`);
-    expect(published).toStrictEqual([approvalId]);
+    expect(published).toStrictEqual([approvalId, approvalsSubject('default')]);
   });
 
   test('with wrong and right hashes in one statement, the right one wins wherever it stands', async () => {

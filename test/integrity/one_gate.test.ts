@@ -5,6 +5,7 @@ import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../../src/http/app.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
+import { RPC_METHODS } from '../../src/http/rpc/methods/index.ts';
 import { parseSourceFile } from '../support/source_file.ts';
 
 // ONE GATE: whoever reaches storage or policy does so by way of an operation.
@@ -14,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Folders of `src` by which requests come in. A new one is added here, and is then looked at. */
 const SURFACES = ['http', 'cli'];
 /** What stands behind the gate, and what is of neither side. */
-const INNER = ['core', 'operations', 'policy', 'storage'];
+const INNER = ['analysis', 'core', 'operations', 'policy', 'storage'];
 
 /** Files that build the object graph, keep the database itself, or say what went wrong: no request reaches them. */
 const WIRING = [
@@ -32,7 +33,7 @@ const WIRING = [
 ];
 
 /** Folders of commands that people run on files, or on a database that they can reach anyway: no request does. */
-const AUTHORS_COMMANDS = ['src/cli/policy/', 'src/cli/tools/'];
+const AUTHORS_COMMANDS = ['src/cli/exec_approvals/', 'src/cli/policy/', 'src/cli/tools/'];
 
 function isWiring(path: string): boolean {
   return WIRING.includes(path) || AUTHORS_COMMANDS.some((folder) => path.startsWith(folder));
@@ -43,6 +44,7 @@ const OPERATIONS: Record<string, string | null> = {
   authorize: 'authorize',
   listApprovals: 'list_approvals',
   getApproval: 'get_approval',
+  getReview: 'get_approval',
   approveApproval: 'approve',
   rejectApproval: 'reject',
   editApproval: 'edit',
@@ -58,6 +60,9 @@ const OPERATIONS: Record<string, string | null> = {
   putPrincipal: 'put_principal',
   getSettings: 'get_settings',
   putSettings: 'put_settings',
+  getExecApprovals: 'exec_approvals/get_exec_approvals',
+  putExecApprovals: 'exec_approvals/put_exec_approvals',
+  suggestExecApprovals: 'exec_approvals/suggest_exec_approvals',
   freezeAgent: 'freeze_agent',
   unfreezeAgent: 'unfreeze_agent',
   resumeAgent: 'resume_agent',
@@ -68,6 +73,7 @@ const OPERATIONS: Record<string, string | null> = {
   liftDenial: 'lift_denial',
   listGrants: 'list_grants',
   revokeGrant: 'revoke_grant',
+  scrubOutput: 'scrub',
   getPolicies: 'rules/get_policies',
   putPolicies: 'rules/put_policies',
   validatePolicies: 'rules/validate_policies',
@@ -82,8 +88,22 @@ const OPERATIONS: Record<string, string | null> = {
   putToolPermissions: 'rules/put_tool_permissions',
 };
 
+/** The operation behind each method of JSON-RPC. */
+const RPC_OPERATIONS: Record<string, string> = {
+  'exec.approval.request': 'rpc/request_command',
+  'exec.approval.waitDecision': 'get_approval',
+  'exec.approval.resolve': 'rpc/resolve_command',
+  'exec.approvals.pending': 'rpc/list_pending_commands',
+  'exec.approvals.get': 'exec_approvals/get_exec_approvals',
+  'exec.approvals.set': 'exec_approvals/put_exec_approvals',
+  'exec.approvals.node.get': 'exec_approvals/get_exec_approvals',
+  'exec.approvals.node.set': 'exec_approvals/put_exec_approvals',
+};
+
 /** Endpoints without a credential: they tell of the service, never of what it keeps. */
 const OPEN_PATHS = ['/livez', '/readyz', '/metrics', '/openapi.json', '/docs'];
+/** Where connections are opened, with a credential; a request that is none of that is told so. */
+const RPC_PATH = '/v1/rpc';
 
 function readFiles(folder: string): { path: string; text: string }[] {
   return readdirSync(`${ROOT}src/${folder}`, { recursive: true, encoding: 'utf8' })
@@ -177,6 +197,20 @@ describe('every endpoint', () => {
     }
   });
 
+  test('of json-rpc is listed with its operation, no other is, and it calls that one', () => {
+    expect(RPC_METHODS.map(({ name }) => name).toSorted()).toStrictEqual(
+      Object.keys(RPC_OPERATIONS).toSorted(),
+    );
+    const methodFiles = readFiles('http/rpc/methods');
+    for (const [method, operation] of Object.entries(RPC_OPERATIONS)) {
+      const file = methodFiles.find(({ text }) => text.includes(`name: '${method}'`));
+      const imported = parseSourceFile('method.ts', file?.text ?? '').imports.map(
+        ({ specifier }) => specifier,
+      );
+      expect(imported, method).toContain(`../../../operations/${operation}.ts`);
+    }
+  });
+
   test('that the app serves is one of these, or open', () => {
     const app = createApp({
       deps: undefined as never,
@@ -187,13 +221,13 @@ describe('every endpoint', () => {
       metricsText: async () => '',
       metricsToken: undefined,
     });
-    const listed = [...ROUTES.map(({ path }) => path), ...OPEN_PATHS];
+    const listed = [...ROUTES.map(({ path }) => path), ...OPEN_PATHS, RPC_PATH];
     const served = app.routes.map(({ path }) => path);
     expect(new Set(served)).toStrictEqual(new Set(listed));
   });
 
   test('has an operation that no other file of operations stands in for', () => {
-    const known = new Set(Object.values(OPERATIONS));
+    const known = new Set([...Object.values(OPERATIONS), ...Object.values(RPC_OPERATIONS)]);
     const takingCallers = readFiles('operations')
       .filter(({ text }) =>
         /^export (async )?function \w+\(\n? *deps: [^,]+,\n? *(caller|maker): /m.test(text),
@@ -207,6 +241,7 @@ describe('every endpoint', () => {
       'permit_resume',
       'rules/change_rules',
       'transition',
+      'watch_key',
     ];
     expect(takingCallers.filter((name) => !known.has(name) && !helpers.includes(name))).toStrictEqual([]);
   });

@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
 import { deleteExpired } from '../../src/storage/delete_expired.ts';
 import { GLOBAL_TABLES, TENANT_TABLES } from '../../src/storage/table_kinds.ts';
 import type { ApiClient } from '../support/api_client.ts';
 import { ask, askApproved, authorize, makeKey, refund } from '../support/calls.ts';
+import { RpcClient } from '../support/rpc_client.ts';
 import { putPolicies, putTool, RELEASE, release, releaseAsk } from '../support/rules.ts';
 import { findTableUses } from '../support/statement_tables.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
@@ -17,6 +18,8 @@ const GIVEN_NO_TENANT: Record<string, RegExp> = {
     /^\s*select k\.token_hash, .* from keys k join principals p on p\.tenant_id = k\.tenant_id and .* where k\.token_hash = /s,
   'at start, and when rules were activated: which revision decides for whom':
     /^\s*select t\.tenant_id, t\.active_revision, .* from tenants t\s+left join revisions r on r\.tenant_id = t\.tenant_id /s,
+  'now and then: what is pending though its asker is gone, by whichever process looks first':
+    /^\s*with abandoned as materialized \(\s*select a\.tenant_id, a\.approval_id from tenants t join approvals a on a\.tenant_id = t\.tenant_id\s/,
   'now and then: whose expired rows to delete': /^select "tenant_id" from "tenants"$/,
 };
 
@@ -134,7 +137,54 @@ async function callEverything({ agent, approver, security, operator }: Tenant): 
   await service.anonymous.get('/readyz');
   await changeRules(operator);
   await useGrant({ agent, approver, security, operator });
+  await letCommandsRun({ agent, approver, security, operator });
+  await askOverRpc();
   await superviseAgents(operator);
+}
+
+/** Stores exec approvals, adds to them by an approval, and lets a command run by them. */
+async function letCommandsRun({ agent, approver, operator }: Tenant): Promise<void> {
+  const entry = { pattern: '/usr/bin/wc', last_used_at: '2026-01-01T00:00:00.000Z' };
+  const document = {
+    version: 1,
+    defaults: { security: 'allowlist', ask: 'on-miss' },
+    agents: { '*': { allowlist: [entry] } },
+  };
+  const jq = {
+    tool: 'shell',
+    action: 'exec',
+    mutates_state: true,
+    parameters: { command: 'jq .', resolved_paths: ['/usr/bin/jq'] },
+  };
+  expect((await operator.call('PUT', '/v1/exec-approvals', { document, base_hash: null })).status).toBe(200);
+  const id = await ask(agent, jq, { workspace: 'repo:a' });
+  await approver.post(`/v1/approvals/${id}/approve`, { scope: 'allowlist' });
+  expect((await authorize(agent, jq, { context: { workspace: 'repo:a' } })).body.decision).toBe('allow');
+  const { body } = await operator.get('/v1/exec-approvals');
+  const again = { document: body.document, base_hash: body.hash };
+  expect((await operator.call('PUT', '/v1/exec-approvals', again)).status).toBe(200);
+  expect((await operator.call('PUT', '/v1/exec-approvals', { ...again, base_hash: null })).status).toBe(409);
+  await operator.get('/v1/exec-approvals/suggestions');
+}
+
+/** Asks on a connection, for an approver's to see and for its end to withdraw, after a renewal of its lease. */
+async function askOverRpc(): Promise<void> {
+  const tokens = await Promise.all(
+    (['agent', 'approver'] as const).map(async (role) => {
+      const key = await makeKey(ours.operator, { principal: `${role}-rpc`, roles: [role] });
+      return key.token;
+    }),
+  );
+  const [agent, approver] = await Promise.all(tokens.map((token) => RpcClient.open(service.url, token)));
+  if (agent === undefined || approver === undefined) throw new Error('no connection');
+  const params = { command: `rm ${randomUUID()}`, two_phase: true };
+  await agent.call('exec.approval.request', params);
+  await approver.call('exec.approvals.pending');
+  const isRenewed = () => service.statements.some((text) => /with asker as/.test(text));
+  await vi.waitFor(() => expect(isRenewed()).toBe(true), { timeout: 20_000, interval: 50 });
+  await Promise.all([agent.close(), approver.close()]);
+  const isWithdrawn = () => service.statements.some((text) => /with held as materialized/.test(text));
+  await vi.waitFor(() => expect(isWithdrawn()).toBe(true), { timeout: 10_000, interval: 50 });
 }
 
 /** Makes a grant, uses it and revokes it, in a run and a session. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type DecisionContext, SOURCE_TRUSTS, TIERS } from '../../src/core/action.ts';
 import { ROLES, type Role } from '../../src/core/caller.ts';
+import { EXEC_ASKS, EXEC_FALLBACKS, EXEC_SECURITIES } from '../../src/core/exec_approvals.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { ApproverAction, ApproverDecision, Decision, PolicySet } from '../../src/core/policy.ts';
 import { compileRules } from '../../src/policy/compile.ts';
@@ -142,6 +143,32 @@ function whoIs(role: Role) {
   return { principal: 'me', groups: [], roles: [role] };
 }
 
+/** Commands that an allowlist of git alone covers, does not cover, and that nothing lifts. */
+const COMMANDS: [label: string, parameters: JsonObject][] = [
+  ['covered', { command: 'git status', resolved_paths: ['/usr/bin/git'] }],
+  ['not covered', { command: 'curl localhost', resolved_paths: ['/usr/bin/curl'] }],
+  ['floor', { command: 'rm -rf /', resolved_paths: ['/usr/bin/rm'] }],
+];
+
+function execRows(set: PolicySet): string[][] {
+  return EXEC_SECURITIES.flatMap((security) =>
+    EXEC_ASKS.flatMap((ask) =>
+      EXEC_FALLBACKS.flatMap((askFallback) =>
+        COMMANDS.flatMap(([label, parameters]) =>
+          [false, true].map((unattended) => {
+            const allowlist = [{ id: 'git', pattern: '/usr/bin/git' }];
+            const tenant = { security, ask, askFallback, autoAllowSkills: false, allowlist };
+            const call = request('shell', 'exec', parameters, { unattended });
+            const decision = settle(set, { ...call, exec: { tenant, node: null } });
+            const attendance = unattended ? 'unattended' : 'attended';
+            return [label, security, ask, askFallback, attendance, ...tell(decision)];
+          }),
+        ),
+      ),
+    ),
+  );
+}
+
 /** Rows in columns as wide as their widest cell. */
 function formatTable(title: string, header: string[], rows: readonly string[][]): string {
   const all = [header, ...rows];
@@ -167,6 +194,11 @@ test('the starter set decides every combination as the golden table says', async
       'asks by what stands in their way (tier auto, trusted_internal)',
       ['call', 'situation', 'decision', 'policies'],
       situationRows(set),
+    ),
+    formatTable(
+      'commands by exec approvals (tier auto, trusted_internal)',
+      ['command', 'security', 'ask', 'fallback', 'run', 'decision', 'policies'],
+      execRows(set),
     ),
     formatTable('approvals by role and standing', ['action', 'role', 'who is', 'answer'], approverRows(set)),
     formatTable('clearing a pause', ['action', 'role', 'who is', 'answer'], resumeRows(set)),

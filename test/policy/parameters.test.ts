@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/core/json.ts';
-import { quoteArgv } from '../../src/policy/quoted_command.ts';
+import { quoteArgv } from '../../src/core/quote_argv.ts';
 import { buildPolicySet } from './policy_sets.ts';
 import { registration, request } from './support.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readHost } from '../../src/policy/host_facts.ts';
-import { readPath } from '../../src/policy/path_facts.ts';
+import { readHost } from '../../src/analysis/paths/host_facts.ts';
+import { readPath } from '../../src/analysis/paths/path_facts.ts';
 import { buildPolicySet } from './policy_sets.ts';
 import { registration, request } from './support.ts';
 

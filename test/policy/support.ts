@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { examineCommand } from '../../src/analysis/examine_command.ts';
 import type { DecisionContext } from '../../src/core/action.ts';
+import { NO_EXEC_RULES } from '../../src/core/exec_approvals.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { AskStanding, Decision, DecisionRequest, PolicySet } from '../../src/core/policy.ts';
 import { decideSettled, NOTHING_IN_THE_WAY } from '../../src/core/settled_decision.ts';
@@ -40,6 +42,8 @@ export function request(
     toolCall: { tool, action, resource: null, mutates_state: true, parameters },
     context: { ...CONTEXT, ...context },
     paused: false,
+    exec: NO_EXEC_RULES,
+    isSkill: false,
   };
 }
 
@@ -48,7 +52,8 @@ export function readFacts(operation: Operation, asked: DecisionRequest): CallFac
   const judged = judgeParameters(operation, asked.toolCall.parameters, asked.context.workspace_root);
   if (judged.kind === 'problem') throw new TypeError(`\`${judged.problem.pointer}\` does not fit`);
   const variant = selectVariant(operation.variants, asked.toolCall.parameters);
-  return { request: asked, operation, variant, parameters: judged.facts };
+  const command = operation.command && examineCommand(asked.toolCall.parameters, operation.command);
+  return { request: asked, operation, variant, parameters: judged.facts, command };
 }
 
 /** Decides and, where the call is an ask, settles it. */

@@ -2,7 +2,7 @@ import { canonicalize } from '../../../src/core/canonical_json.ts';
 import type { Connection } from './connection.ts';
 import { definedMembers } from './defined.ts';
 import { IntegrityError } from './errors.ts';
-import { readApproval, readAuthorize, readConsume } from './read_answer.ts';
+import { readApproval, readAuthorize, readConsume, readScrub } from './read_answer.ts';
 import { toJsonValue } from './to_json_value.ts';
 import type {
   Approval,
@@ -11,6 +11,7 @@ import type {
   ConsumeAnswer,
   ConsumeInput,
   OutcomeInput,
+  ScrubAnswer,
 } from './wire.ts';
 
 /** The calls that both the client's methods and the guarded functions make, with what makes each safe to repeat. */
@@ -80,6 +81,30 @@ export async function sendAuthorize(connection: Connection, call: AuthorizeCall)
     throw new IntegrityError('authorize: the answer is about another action', { decision: answer });
   }
   return answer;
+}
+
+/** The most that is scrubbed at once. */
+const SCRUB_BYTES_MAX = 1024 * 1024;
+
+/** Repeatable: nothing is kept of it. An answer without a verdict that is known here counts as none (FAIL CLOSED). */
+export async function sendScrub(
+  connection: Connection,
+  bytes: Uint8Array,
+  options: RequestOptions,
+): Promise<ScrubAnswer> {
+  if (!(bytes instanceof Uint8Array) || bytes.length > SCRUB_BYTES_MAX) {
+    throw new TypeError(`what is scrubbed is not bytes, at most ${SCRUB_BYTES_MAX} of them`);
+  }
+  const answer = await connection.sendForBytes({
+    what: 'scrub',
+    method: 'POST',
+    path: '/v1/scrub',
+    // A copy: the caller's bytes may change while they are sent.
+    body: new Uint8Array(bytes),
+    repeatable: true,
+    signal: options.signal,
+  });
+  return readScrub(answer.headers.get('aegis-scrub-verdict'), answer.bytes);
 }
 
 export interface GetApprovalOptions extends RequestOptions {

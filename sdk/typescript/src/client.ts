@@ -9,6 +9,7 @@ import {
   sendConsume,
   sendGetApproval,
   sendOutcome,
+  sendScrub,
   toBody,
 } from './calls.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
@@ -122,7 +123,7 @@ export class Aegis {
 
   reject(
     approvalId: string,
-    input: { reason?: string | undefined } = {},
+    input: wire.RejectInput = {},
     options: ChangeOptions = {},
   ): Promise<wire.Approval> {
     return this.#change('reject', approvalId, input, options);
@@ -158,6 +159,11 @@ export class Aegis {
     options: RequestOptions = {},
   ): Promise<wire.Approval> {
     return sendOutcome(this.#connection, approvalId, input, { signal: options.signal });
+  }
+
+  /** What bytes of text look like with their secrets replaced: at most 1 MiB, for instance a command's output. */
+  scrub(bytes: Uint8Array, options: RequestOptions = {}): Promise<wire.ScrubAnswer> {
+    return sendScrub(this.#connection, bytes, options);
   }
 
   async me(options: RequestOptions = {}): Promise<wire.Me> {

@@ -33,8 +33,8 @@ export interface ApiRequest {
   method: 'GET' | 'POST' | 'DELETE';
   /** Path and query. */
   path: string;
-  /** JSON text. */
-  body?: string | undefined;
+  /** JSON text, or bytes that are sent as they are. */
+  body?: string | Uint8Array<ArrayBuffer> | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
   /** Whether doing it twice has the effect of doing it once; only then is it ever sent again. */
   repeatable: boolean;
@@ -47,6 +47,12 @@ export interface ApiAnswer {
   body: JsonValue | undefined;
   /** Attempts before this answer that may have reached the service. */
   answersLost: number;
+}
+
+/** An answer that is not JSON. */
+export interface BytesAnswer {
+  bytes: Uint8Array;
+  headers: Headers;
 }
 
 export interface ApiRefusal {
@@ -105,12 +111,32 @@ export class Connection {
   }
 
   /** As `send`, but a problem is returned, so that the caller sees what came before it. */
-  async exchange(request: ApiRequest): Promise<ApiAnswer | ApiRefusal> {
+  exchange(request: ApiRequest): Promise<ApiAnswer | ApiRefusal> {
+    const accept = 'application/json, application/problem+json';
+    return this.#repeat(request, accept, ({ bytes }) => readBody(request, bytes));
+  }
+
+  /** As `send`, for an endpoint that answers with bytes. */
+  async sendForBytes(request: ApiRequest): Promise<BytesAnswer> {
+    const accept = 'application/octet-stream, application/problem+json';
+    const end = await this.#repeat(request, accept, (answer) => answer);
+    if ('error' in end) {
+      throw end.error;
+    }
+    return end;
+  }
+
+  async #repeat<Answer extends object>(
+    request: ApiRequest,
+    accept: string,
+    read: (answer: BytesAnswer) => Answer | Failure,
+  ): Promise<(Answer & { answersLost: number }) | ApiRefusal> {
     let answersLost = 0;
     for (let attempt = 0; ; attempt += 1) {
-      const result = await this.#attempt(request);
+      const got = await this.#attempt(request, accept);
+      const result = 'error' in got ? got : read(got);
       if (!('error' in result)) {
-        return { body: result.body, answersLost };
+        return { ...result, answersLost };
       }
       const pauseMs = pauseBeforeMs(this.retry, attempt, result.error.retryAfterSeconds);
       const again = request.repeatable && result.again && attempt < this.retry.max;
@@ -122,7 +148,7 @@ export class Connection {
     }
   }
 
-  async #attempt(request: ApiRequest): Promise<{ body: JsonValue | undefined } | Failure> {
+  async #attempt(request: ApiRequest, accept: string): Promise<BytesAnswer | Failure> {
     const timed = openTimedSignal(this.#timeoutMs + (request.holdMs ?? 0), request.signal);
     try {
       const response = await this.#fetch(this.#baseUrl + request.path, {
@@ -130,8 +156,8 @@ export class Connection {
         headers: {
           ...request.headers,
           authorization: `Bearer ${this.#key}`,
-          accept: 'application/json, application/problem+json',
-          ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+          accept,
+          ...(request.body === undefined ? {} : { 'content-type': contentTypeOf(request.body) }),
         },
         body: request.body ?? null,
         // Never followed: a redirect would take the key and the action elsewhere.
@@ -139,7 +165,7 @@ export class Connection {
         signal: timed.signal,
       });
       const bytes = new Uint8Array(await response.arrayBuffer());
-      return response.ok ? this.#readBody(request, bytes) : this.#readProblem(request, response, bytes);
+      return response.ok ? { bytes, headers: response.headers } : this.#readProblem(request, response, bytes);
     } catch (thrown) {
       request.signal?.throwIfAborted();
       const message = timed.isTimedOut()
@@ -152,15 +178,6 @@ export class Connection {
     }
   }
 
-  #readBody(request: ApiRequest, bytes: Uint8Array): { body: JsonValue | undefined } | Failure {
-    try {
-      return { body: bytes.length === 0 ? undefined : parseStrictJson(bytes, ANSWER_LIMITS) };
-    } catch (cause) {
-      const message = `${request.what}: the answer is not strict json`;
-      return { error: new AegisError('unavailable', message, { cause }), lost: true, again: true };
-    }
-  }
-
   #readProblem(request: ApiRequest, response: Response, bytes: Uint8Array): Failure {
     const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after'), Date.now());
     const error = problemError(request.what, response.status, readJson(bytes), retryAfterSeconds);
@@ -170,6 +187,19 @@ export class Connection {
       lost: response.status >= 500 || response.status === 0 || inFlight,
       again: PASSING_STATUSES.has(response.status) || inFlight,
     };
+  }
+}
+
+function contentTypeOf(body: string | Uint8Array): string {
+  return typeof body === 'string' ? 'application/json' : 'application/octet-stream';
+}
+
+function readBody(request: ApiRequest, bytes: Uint8Array): { body: JsonValue | undefined } | Failure {
+  try {
+    return { body: bytes.length === 0 ? undefined : parseStrictJson(bytes, ANSWER_LIMITS) };
+  } catch (cause) {
+    const message = `${request.what}: the answer is not strict json`;
+    return { error: new AegisError('unavailable', message, { cause }), lost: true, again: true };
   }
 }
 

@@ -13,6 +13,7 @@ const CODES: Readonly<Record<string, AegisErrorCode>> = {
   approver_not_eligible: 'forbidden',
   scope_not_allowed: 'forbidden',
   action_hash_mismatch: 'integrity',
+  view_hash_mismatch: 'integrity',
   binding_mismatch: 'integrity',
   approval_already_consumed: 'already_consumed',
   approval_voided: 'voided',

@@ -118,6 +118,7 @@ function allowedRun({ decision_id, action_hash }: AuthorizeAnswer, signal: Abort
     actionHash: action_hash,
     edited: false,
     signal,
+    setOutcome: () => undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../src/core/json.ts';
 import { IntegrityError } from './errors.ts';
-import type { Approval, ApprovalPage, AuthorizeAnswer, ConsumeAnswer } from './wire.ts';
+import type { Approval, ApprovalPage, AuthorizeAnswer, ConsumeAnswer, ScrubAnswer } from './wire.ts';
 
 /**
  * Checks of what the sequence relies on in an answer; the rest of it is taken as the contract types it. What fails
@@ -61,6 +61,15 @@ export function readConsume(value: JsonValue | undefined, approvalId: string): C
   expect(what, 'replayed', typeof answer.replayed === 'boolean');
   checkToolCall(what, 'tool_call', answer.tool_call);
   return answer as unknown as ConsumeAnswer;
+}
+
+/** Text that the service held back is empty; an answer that says so and is not is another's. */
+export function readScrub(verdict: string | null, bytes: Uint8Array): ScrubAnswer {
+  const isKnown = verdict === 'clean' || verdict === 'redacted' || verdict === 'blocked';
+  if (!isKnown || (verdict === 'blocked' && bytes.length > 0)) {
+    throw new IntegrityError('scrub: the answer does not say what the contract has it say');
+  }
+  return { verdict, bytes };
 }
 
 function checkApproval(what: string, approval: JsonObject): void {

@@ -7,7 +7,7 @@ import { AegisError, type PendingApproval, PendingError } from './errors.ts';
 import type { OutcomeReporter } from './outcome_reporter.ts';
 import { approvalError } from './refusals.ts';
 import { waitForDecision } from './wait_for_decision.ts';
-import type { Approval, Binding } from './wire.ts';
+import type { Approval, Binding, OutcomeInput } from './wire.ts';
 
 /** What a guarded function is told about its run. */
 export interface Run {
@@ -23,6 +23,11 @@ export interface Run {
   edited: boolean;
   /** The caller's own. */
   signal: AbortSignal | undefined;
+  /**
+   * Says how the run ended, in place of what is told from its returning (`executed`) or throwing (`failed`, effect
+   * unknown). The last one before the end of the function counts. Nothing is reported where no person was asked.
+   */
+  setOutcome(outcome: OutcomeInput): void;
 }
 
 export interface ApprovedCall<R> {
@@ -105,6 +110,7 @@ async function consume<R>(
 
 async function runConsumed<R>(call: ApprovedCall<R>, effective: EffectiveAction): Promise<R> {
   const { pending, reporter, signal } = call;
+  let told: OutcomeInput | undefined;
   const run: Run = {
     runId: pending.approval_id,
     decisionId: call.decisionId,
@@ -112,17 +118,20 @@ async function runConsumed<R>(call: ApprovedCall<R>, effective: EffectiveAction)
     actionHash: effective.hash,
     edited: effective.edited,
     signal,
+    setOutcome: (outcome) => {
+      told = { ...outcome };
+    },
   };
   let result: R;
   try {
     result = await call.run(effective.text, run);
   } catch (error) {
-    // Where it failed is not known here, so neither is what took effect.
-    await reporter.report(pending.approval_id, { outcome: 'failed', effect: 'unknown' });
+    // Unless the function says it, where it failed is not known here, and so neither is what took effect.
+    await reporter.report(pending.approval_id, told ?? { outcome: 'failed', effect: 'unknown' });
     throw error;
   }
   const effect = parseAction(effective.text).mutates_state ? 'occurred' : 'none';
-  await reporter.report(pending.approval_id, { outcome: 'executed', effect });
+  await reporter.report(pending.approval_id, told ?? { outcome: 'executed', effect });
   return result;
 }
 

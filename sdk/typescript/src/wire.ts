@@ -1,8 +1,10 @@
 import type { SourceTrust, ToolCall } from '../../../src/core/action.ts';
 import type { JsonObject, JsonValue } from '../../../src/core/json.ts';
+import type { Review } from './wire_review.ts';
 
 /** The service's requests and answers, with their wire names. */
 
+export type * from './wire_review.ts';
 export type { JsonObject, JsonValue, SourceTrust, ToolCall };
 
 /** The words known here, and any other that a later service may answer with. */
@@ -107,6 +109,8 @@ export interface Approval {
   action_hash: string;
   /** The exact text that is hashed; null where a value is masked for this reader. */
   canonical_action: string | null;
+  /** What is shown of the action, rendered by the service from its canonical text alone. */
+  review: Review;
   /** JSON Pointers of values masked for this reader. */
   masked: string[];
   resolved: { tool: string; action: string };
@@ -158,10 +162,17 @@ export interface ApprovalQuery {
 export interface ApproveInput {
   /** The hash the approver saw. Once an approval was edited, this or `ifMatchVersion` is required. */
   action_hash?: string | undefined;
+  /** Of the `review` the approver saw; refused, as `integrity`, when the action is shown otherwise by now. */
+  view_hash?: string | undefined;
   reason?: string | undefined;
   scope?: ApprovalScope | undefined;
   window_seconds?: number | undefined;
   max_uses?: number | undefined;
+}
+
+export interface RejectInput {
+  view_hash?: string | undefined;
+  reason?: string | undefined;
 }
 
 export interface EditInput {
@@ -200,6 +211,13 @@ export interface OutcomeInput {
   result_hash?: string | undefined;
   /** At most 4,096 characters. */
   detail?: string | undefined;
+}
+
+/** Text with its secrets replaced. */
+export interface ScrubAnswer {
+  /** `clean`: as it was sent; `blocked`: it held what is not shown even in part, and is empty. */
+  verdict: 'clean' | 'redacted' | 'blocked';
+  bytes: Uint8Array;
 }
 
 export interface Me {

@@ -1,8 +1,12 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startTestService, type TestService } from '../../../test/support/test_service.ts';
 import { decideAll } from '../examples/approver.ts';
+import { commandTool } from '../examples/command.ts';
 import { finish, start } from '../examples/resume.ts';
-import { Aegis, type PendingApproval } from '../src/index.ts';
+import { Aegis, type Approval, type PendingApproval } from '../src/index.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -37,6 +41,35 @@ test('what the resume example left pending is approved by the approver example, 
   );
   expect(decided.map(({ status }) => status)).toEqual(['approved']);
   expect(await finish(clientOf(service.tokens.AGENT), stored)).toBe('notes.txt: 5 characters');
+});
+
+test('the command example runs what was approved, and hands the model its output', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'aegis-example-'));
+  const run = commandTool(clientOf(service.tokens.AGENT), folder);
+  const approver = clientOf(service.tokens.APPROVER);
+  /** Decides the one pending approval, as soon as there is one. */
+  const decide = async (yes: boolean) => {
+    const decided = await vi.waitFor(async () => {
+      const all = await decideAll(approver, () => yes);
+      if (all.length === 0) throw new Error('nothing is pending yet');
+      return all;
+    }, 20_000);
+    expect(decided).toHaveLength(1);
+    return decided[0];
+  };
+  const approved = run(['sh', '-c', 'echo building; echo "no such target" >&2; exit 2']);
+  const { approval_id } = (await decide(true)) as Approval;
+  expect(await approved).toBe('building\nno such target\n[exit status 2]');
+  expect(await approver.getApproval(approval_id)).toMatchObject({
+    status: 'consumed',
+    tool_call: { parameters: { cwd: folder } },
+    outcome: { outcome: 'failed', effect: 'unknown', detail: 'exit status 2' },
+  });
+  const rejected = run(['touch', 'file']);
+  await decide(false);
+  expect(await rejected).toContain('a person rejected it');
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
 });
 
 test('the approver example rejects a text that does not look right', async () => {

@@ -17,6 +17,7 @@ import { createContext, runInContext } from 'node:vm';
 import { transformSync } from 'esbuild';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type * as Sdk from '../src/index.ts';
+import { isRunning, until } from './command_bench.ts';
 import { type Answer, authorizeAnswer, clientOf, KEY, type Peer, startPeer } from './peer.ts';
 
 const sdkFolder = fileURLToPath(new URL('..', import.meta.url));
@@ -38,9 +39,10 @@ beforeAll(() => {
 afterAll(() => rmSync(consumer, { recursive: true, force: true }));
 afterEach(() => peer?.close());
 
-const allow: Answer = (_request, self) => ({
-  body: authorizeAnswer(self, { decision: 'allow', approval: null }),
-});
+const allow: Answer = ({ path }, self) =>
+  path === '/v1/authorize'
+    ? { body: authorizeAnswer(self, { decision: 'allow', approval: null }) }
+    : undefined;
 
 test('the package depends on nothing', () => {
   const manifest = JSON.parse(readFileSync(join(sdkFolder, 'package.json'), 'utf8'));
@@ -50,6 +52,26 @@ test('the package depends on nothing', () => {
   const bundle = readFileSync(join(installed, 'dist/index.js'), 'utf8');
   expect(bundle).not.toMatch(/^\s*import\b/m);
   expect(bundle).not.toMatch(/\brequire\(|\bimport\(/);
+});
+
+test('what runs commands is a bundle of its own, which needs Node and the main one and nothing else', () => {
+  const bundle = readFileSync(join(installed, 'dist/command.js'), 'utf8');
+  const wanted = [...bundle.matchAll(/^\s*(?:import|export)\b[^;]*?from\s*"([^"]+)"/gm)].map(
+    (match) => match[1],
+  );
+  expect(wanted).toContain('./index.js');
+  expect(wanted.filter((name) => name !== './index.js' && !name?.startsWith('node:'))).toEqual([]);
+  expect(bundle).not.toMatch(/\brequire\(|\bimport\(|^\s*import\s*"/m);
+  // One class of errors, whichever bundle throws.
+  expect(bundle).not.toMatch(/\bclass \w*Error\b|\bclass Aegis\b/);
+  expect(readFileSync(join(installed, 'dist/index.js'), 'utf8')).not.toMatch(/child_process|node:fs/);
+});
+
+test('what is bundled of others has their notice', () => {
+  const bundle = readFileSync(join(installed, 'dist/command.js'), 'utf8');
+  const require = createRequire(import.meta.url);
+  const licence = readFileSync(join(dirname(require.resolve('unbash')), '../LICENSE'), 'utf8');
+  expect(bundle).toContain(licence.trim());
 });
 
 test('the packed package has its licence, which is the project’s, and is built before it is packed', () => {
@@ -62,12 +84,9 @@ test('the packed package has its licence, which is the project’s, and is built
 
 test('every file the manifest names is built', () => {
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
-  const { types, default: code } = manifest.exports['.'];
-  expect([types, code, manifest.types].map((path) => existsSync(join(installed, path)))).toEqual([
-    true,
-    true,
-    true,
-  ]);
+  const entries = ['.', './command'].flatMap((name) => Object.values<string>(manifest.exports[name]));
+  expect(entries).toHaveLength(4);
+  expect([...entries, manifest.types].filter((path) => !existsSync(join(installed, path)))).toEqual([]);
 });
 
 test('the types reach nothing outside the package', () => {
@@ -88,14 +107,29 @@ describe('a strict project without Node’s types compiles the examples against 
   test.each(['nodenext', 'bundler'])(
     'under %s',
     (moduleResolution) => {
-      for (const name of ['approver.ts', 'resume.ts']) {
+      for (const name of ['approver.ts', 'command.ts', 'resume.ts']) {
         const source = readFileSync(join(sdkFolder, 'examples', name), 'utf8');
-        writeFileSync(join(consumer, name), source.replaceAll("'../src/index.ts'", "'@aegis/sdk'"));
+        const installed = source.replaceAll("'../src/index.ts'", "'@aegis/sdk'");
+        writeFileSync(
+          join(consumer, name),
+          installed.replaceAll("'../src/command/index.ts'", "'@aegis/sdk/command'"),
+        );
       }
       // A type that resolved to `any` would let this pass without an error.
       writeFileSync(
         join(consumer, 'typed.ts'),
         `import { Aegis, type AegisErrorCode, PendingError } from '@aegis/sdk';
+import { protectCommand } from '@aegis/sdk/command';
+export async function push(aegis: Aegis): Promise<string> {
+  const run = protectCommand(aegis, { env: { GIT_AUTHOR_NAME: 'x' } });
+  const { exitCode, stdout } = await run({ argv: ['git', 'push'] });
+  const status: number | null = exitCode;
+  // @ts-expect-error a command is words or a text
+  await run({});
+  // @ts-expect-error and not both
+  await run({ argv: ['git'], command: 'git' });
+  return stdout.text + String(status);
+}
 export async function run(aegis: Aegis, error: unknown): Promise<string> {
   const guarded = aegis.protect({ tool: 't', action: 'a', mutatesState: true }, (p: { n: number }) => p.n + 1);
   const result: number = await guarded({ n: 1 });
@@ -162,6 +196,45 @@ console.log(await guarded({ n: 41 }));
   const { promisify } = await import('node:util');
   const { stdout } = await promisify(execFile)(process.execPath, [script, peer.url, KEY]);
   expect(stdout).toBe('42\n');
+});
+
+test('the two built bundles know each other’s errors', async () => {
+  peer = await startPeer(allow);
+  const script = join(consumer, 'command.mjs');
+  writeFileSync(
+    script,
+    `import { Aegis, AegisError } from '@aegis/sdk';
+import { protectCommand } from '@aegis/sdk/command';
+const run = protectCommand(new Aegis({ baseUrl: process.argv[2], key: process.argv[3] }));
+console.log((await run({ argv: ['echo', 'one two'] })).stdout.text.trim());
+console.log((await run({ command: 'echo three | tr a-z A-Z' })).stdout.text.trim());
+console.log(await run({ argv: ['no-such-tool'] }).catch((error) => error instanceof AegisError));
+`,
+  );
+  const { execFile } = await import('node:child_process');
+  const { promisify } = await import('node:util');
+  const { stdout } = await promisify(execFile)(process.execPath, [script, peer.url, KEY]);
+  expect(stdout).toBe('one two\nTHREE\ntrue\n');
+});
+
+test('a command does not outlive the process that ran it', async () => {
+  peer = await startPeer(allow);
+  const script = join(consumer, 'leave.mjs');
+  writeFileSync(
+    script,
+    `import { existsSync } from 'node:fs';
+import { Aegis } from '@aegis/sdk';
+import { protectCommand } from '@aegis/sdk/command';
+const run = protectCommand(new Aegis({ baseUrl: process.argv[2], key: process.argv[3] }));
+run({ command: 'sleep 60 & echo $! > new; mv new pid; wait' });
+setInterval(() => existsSync('pid') && process.exit(0), 10);
+`,
+  );
+  const { execFile } = await import('node:child_process');
+  const { promisify } = await import('node:util');
+  await promisify(execFile)(process.execPath, [script, peer.url, KEY], { cwd: consumer });
+  const pid = Number(readFileSync(join(consumer, 'pid'), 'utf8'));
+  await until(() => !isRunning(pid));
 });
 
 test('the bundle loads and runs where only web globals exist, as at the edge', async () => {

@@ -15,7 +15,7 @@ const HASH = /^[0-9a-f]{64}$/;
 
 export interface Reply {
   status?: number;
-  /** Sent as JSON; a string is sent as it stands. */
+  /** Sent as JSON; a string or bytes are sent as they stand. */
   body?: unknown;
   headers?: Record<string, string>;
   /** The connection is cut after the request was taken. */
@@ -30,6 +30,8 @@ export interface Received {
   query: URLSearchParams;
   headers: Record<string, string | string[] | undefined>;
   body: Record<string, unknown>;
+  /** The body as it came. */
+  bytes: Buffer;
   /** Requests of the same method and path before this one. */
   before: number;
 }
@@ -66,13 +68,15 @@ export async function startPeer(answer: Answer = () => undefined): Promise<Peer>
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const url = new URL(request.url ?? '/', 'http://peer');
-      const text = Buffer.concat(chunks).toString();
+      const bytes = Buffer.concat(chunks);
+      const isJson = request.headers['content-type'] === 'application/json';
       const received: Received = {
         method: request.method ?? '',
         path: url.pathname,
         query: url.searchParams,
         headers: request.headers,
-        body: text === '' ? {} : JSON.parse(text),
+        body: isJson ? JSON.parse(bytes.toString()) : {},
+        bytes,
         before: peer.received.filter((one) => one.method === request.method && one.path === url.pathname)
           .length,
       };
@@ -85,7 +89,8 @@ export async function startPeer(answer: Answer = () => undefined): Promise<Peer>
         request.socket.destroy();
       } else if (!reply.hang) {
         response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
-        response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {}));
+        const isSentAsIs = typeof reply.body === 'string' || Buffer.isBuffer(reply.body);
+        response.end(isSentAsIs ? reply.body : JSON.stringify(reply.body ?? {}));
       }
     });
   });
@@ -202,7 +207,16 @@ function honestApproval(asked: ToolCall): Record<string, unknown> {
   };
 }
 
+/** What scrubbing answers. */
+export function scrubbed(verdict: string, bytes: Buffer): Reply {
+  const headers = { 'content-type': 'application/octet-stream', 'aegis-scrub-verdict': verdict };
+  return { headers, body: bytes };
+}
+
 function honestReply(request: Received, peer: Peer): Reply {
+  if (request.path === '/v1/scrub') {
+    return scrubbed('clean', request.bytes);
+  }
   if (request.path === '/v1/authorize') {
     return { body: authorizeAnswer(peer) };
   }

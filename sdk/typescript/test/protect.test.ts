@@ -72,6 +72,7 @@ test('an allowed call runs without an approval', async () => {
         actionHash: computeActionHash(asked),
         edited: false,
         signal: undefined,
+        setOutcome: expect.any(Function),
       },
     },
   ]);
@@ -398,6 +399,30 @@ describe('after the consume', () => {
     });
     await expect(refund({ amount: 1 })).rejects.toBe(failure);
     expect(peer.to('/outcome').map(({ body }) => body)).toEqual([{ outcome: 'failed', effect: 'unknown' }]);
+  });
+
+  test.each([
+    ['returned', (): string => 'half of it'],
+    [
+      'threw',
+      (): string => {
+        throw new Error('half of it');
+      },
+    ],
+  ])('the outcome is the last that the function told of its own, when it %s', async (_, end) => {
+    peer = await startPeer();
+    const refund = clientOf(peer).protect(
+      { tool: 'stripe', action: 'refund', mutatesState: true },
+      (_parameters: { amount: number }, run) => {
+        run.setOutcome({ outcome: 'executed' });
+        run.setOutcome({ outcome: 'failed', effect: 'none', detail: 'half of it' });
+        return end();
+      },
+    );
+    await refund({ amount: 1 }).catch(() => undefined);
+    expect(peer.to('/outcome').map(({ body }) => body)).toEqual([
+      { outcome: 'failed', effect: 'none', detail: 'half of it' },
+    ]);
   });
 
   test('a call aborted while it was consumed does not run and is reported as without effect', async () => {

@@ -10,7 +10,10 @@ const examples = readdirSync(folder);
 describe('the README shows each example as it is type-checked', () => {
   test.each(examples)('%s', (name) => {
     const source = readFileSync(new URL(name, folder), 'utf8');
-    expect(blocks).toContain(source.replaceAll("'../src/index.ts'", "'@aegis/sdk'"));
+    const installed = source
+      .replaceAll("'../src/index.ts'", "'@aegis/sdk'")
+      .replaceAll("'../src/command/index.ts'", "'@aegis/sdk/command'");
+    expect(blocks).toContain(installed);
   });
 
   test('and no code beside', () => {

@@ -302,3 +302,14 @@ test('keys are made, listed and revoked, and a revoked one is not accepted', asy
   await operator.revokeKey(made.id, { reason: 'test' });
   await expect(fresh.me()).rejects.toMatchObject({ code: 'unauthenticated' });
 });
+
+test('a vote is for the view that was seen', async () => {
+  const { refund } = guard();
+  const { id, end } = await startCall((onPending) => refund(usd(9000), { onPending }));
+  const { view_hash } = (await read(id)).review;
+  const other = { view_hash: view_hash.replace(/./g, '0') };
+  await expect(approver.approve(id, other)).rejects.toMatchObject({ code: 'integrity' });
+  await expect(approver.reject(id, other)).rejects.toMatchObject({ code: 'integrity' });
+  await approver.approve(id, { view_hash });
+  expect(await end).toBe('refunded 9000');
+});

@@ -19,6 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const WIRE = new URL('../src/wire.ts', import.meta.url);
+const REVIEW = new URL('../src/wire_review.ts', import.meta.url);
 const ACTION = new URL('../../../src/core/action.ts', import.meta.url);
 
 /** The interfaces of a source file, with the names of their members. */
@@ -41,7 +42,7 @@ function readInterfaces(file: URL): Map<string, string[]> {
   return interfaces;
 }
 
-const types = new Map([...readInterfaces(ACTION), ...readInterfaces(WIRE)]);
+const types = new Map([ACTION, WIRE, REVIEW].flatMap((file) => [...readInterfaces(file)]));
 
 test.each([
   ['Approval', 'Approval'],
@@ -50,6 +51,9 @@ test.each([
   ['CreatedKey', 'CreatedKey'],
   ['KeyList', 'KeyPage'],
   ['ConsumeAnswer', 'Consumed'],
+  ['Review', 'Review'],
+  ['ReviewLine', 'ReviewLine'],
+  ['ReviewWarning', 'ReviewWarning'],
   ['Outcome', 'Outcome'],
   ['Vote', 'Vote'],
   ['Edit', 'Edit'],
@@ -58,6 +62,7 @@ test.each([
   ['AuthorizeContext', 'ContextInput'],
   ['AuthorizeInput', 'AuthorizeRequest'],
   ['ApproveInput', 'ApproveRequest'],
+  ['RejectInput', 'RejectRequest'],
   ['EditInput', 'EditRequest'],
   ['KeyInput', 'CreateKeyRequest'],
 ])('the type %s has the members of the served schema %s', (type, schema) => {

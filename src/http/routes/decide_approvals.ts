@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Fault, type FaultIssue } from '../../core/fault.ts';
+import { VOTE_SCOPES } from '../../core/policy.ts';
 import { approve } from '../../operations/approve.ts';
 import { cancel } from '../../operations/cancel.ts';
 import { edit } from '../../operations/edit.ts';
@@ -15,6 +16,11 @@ import { approvalAnswer, ETAG_HEADER } from './approval_answer.ts';
 const REASON_MAX = 2000;
 
 const reason = prose(REASON_MAX).nullish();
+/** The view that is voted on. */
+const viewHash = sha256.nullish().meta({
+  description: 'the `view_hash` of the `review` that was shown; a vote with it counts for that view only',
+});
+
 const reasonBody = z.strictObject({ reason }).meta({ id: 'ReasonRequest' });
 const success = {
   status: 200,
@@ -35,8 +41,9 @@ const common = { method: 'post', attempts: 'read first', headers: ['if-match'], 
 const approveBody = z
   .strictObject({
     action_hash: sha256.nullish(),
+    view_hash: viewHash,
     reason,
-    scope: z.enum(['once', 'run', 'session', 'window', 'allowlist']).nullish(),
+    scope: z.enum(VOTE_SCOPES).nullish(),
     window_seconds: z.int().min(1).max(86_400).nullish(),
     max_uses: z.int().min(1).max(100).nullish(),
   })
@@ -44,9 +51,6 @@ const approveBody = z
 
 /** Whether `window_seconds` and `max_uses` stand with a window, and only there. */
 function findWindowIssues(body: z.output<typeof approveBody>): FaultIssue[] {
-  if (body.scope === 'allowlist') {
-    return [{ pointer: '/scope', reason: 'an allowlist is offered for commands asked for on a miss only' }];
-  }
   const isWindow = body.scope === 'window';
   return (['window_seconds', 'max_uses'] as const)
     .filter((member) => (body[member] == null) === isWindow)
@@ -59,7 +63,7 @@ function findWindowIssues(body: z.output<typeof approveBody>): FaultIssue[] {
 /** @throws Fault `invalid_request`. */
 function readWidening(body: z.output<typeof approveBody>): Widening {
   const issues = findWindowIssues(body);
-  if (issues.length > 0 || body.scope === 'allowlist') {
+  if (issues.length > 0) {
     throw new Fault('invalid_request', 'the scope cannot be had so. See `errors`', { issues });
   }
   return {
@@ -74,7 +78,7 @@ export const approveRoute = defineRoute({
   operationId: 'approveApproval',
   summary: 'Vote for exactly these bytes',
   description:
-    'Once the approval was edited, `action_hash` or `If-Match` is needed. A `scope` but `once` makes a grant as well: later calls of the same action are then allowed by it.',
+    'Once the approval was edited, `action_hash`, `view_hash` or `If-Match` is needed. A `scope` but `once` makes a grant as well: later calls of the same action are then allowed by it. `allowlist`, for commands that exec approvals ask for on a miss, puts the executables on the agent’s allowlist instead.',
   path: '/v1/approvals/:id/approve',
   roles: ['approver'],
   body: approveBody,
@@ -84,6 +88,7 @@ export const approveRoute = defineRoute({
     'stale_version',
     'precondition_required',
     'action_hash_mismatch',
+    'view_hash_mismatch',
     'policy_changed',
     'self_approval_forbidden',
     'approver_not_eligible',
@@ -95,6 +100,7 @@ export const approveRoute = defineRoute({
     return approvalAnswer(
       await approve(deps, caller, id, {
         actionHash: body.action_hash ?? undefined,
+        viewHash: body.view_hash ?? undefined,
         reason: body.reason ?? undefined,
         ifMatch: parseIfMatch(header('if-match')),
         widening,
@@ -110,13 +116,20 @@ export const rejectRoute = defineRoute({
   summary: 'Reject',
   path: '/v1/approvals/:id/reject',
   roles: ['approver'],
-  body: reasonBody,
+  body: z.strictObject({ view_hash: viewHash, reason }).meta({ id: 'RejectRequest' }),
   bodyOptional: true,
-  problems: [...STATE_PROBLEMS, 'stale_version', 'approver_not_eligible', 'self_approval_forbidden'],
+  problems: [
+    ...STATE_PROBLEMS,
+    'stale_version',
+    'view_hash_mismatch',
+    'approver_not_eligible',
+    'self_approval_forbidden',
+  ],
   handle: async ({ deps, caller, id, body, header }) =>
     approvalAnswer(
       await reject(deps, caller, id, {
         reason: body.reason ?? undefined,
+        viewHash: body.view_hash ?? undefined,
         ifMatch: parseIfMatch(header('if-match')),
       }),
       caller,

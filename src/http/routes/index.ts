@@ -11,6 +11,7 @@ import { authorizeRoute } from './authorize.ts';
 import { consumeRoute, outcomeRoute } from './consume_approvals.ts';
 import { approveRoute, cancelRoute, editRoute, rejectRoute } from './decide_approvals.ts';
 import { liftDenialRoute, listDenialsRoute } from './denials.ts';
+import { getExecApprovalsRoute, putExecApprovalsRoute, suggestExecApprovalsRoute } from './exec_approvals.ts';
 import { listGrantsRoute, revokeGrantRoute } from './grants.ts';
 import { createKeyRoute, listKeysRoute, revokeKeyRoute } from './keys.ts';
 import { meRoute } from './me.ts';
@@ -18,6 +19,8 @@ import { activateRevisionRoute, getPoliciesRoute, listRevisionsRoute, putPolicie
 import { explainRoute, simulatePoliciesRoute, validatePoliciesRoute } from './policy_trials.ts';
 import { getPrincipalRoute, putPrincipalRoute } from './principals.ts';
 import { getApprovalRoute, listApprovalsRoute } from './read_approvals.ts';
+import { getReviewRoute } from './review.ts';
+import { scrubRoute } from './scrub.ts';
 import { getSettingsRoute, putSettingsRoute } from './settings.ts';
 import { createTenantRoute } from './tenants.ts';
 import { getToolPermissionsRoute, putToolPermissionsRoute } from './tool_permissions.ts';
@@ -28,6 +31,7 @@ export const ROUTES: readonly AnyRoute[] = [
   authorizeRoute,
   listApprovalsRoute,
   getApprovalRoute,
+  getReviewRoute,
   approveRoute,
   rejectRoute,
   editRoute,
@@ -57,6 +61,9 @@ export const ROUTES: readonly AnyRoute[] = [
   putPrincipalRoute,
   getSettingsRoute,
   putSettingsRoute,
+  getExecApprovalsRoute,
+  putExecApprovalsRoute,
+  suggestExecApprovalsRoute,
   freezeAgentRoute,
   unfreezeAgentRoute,
   resumeAgentRoute,
@@ -65,4 +72,5 @@ export const ROUTES: readonly AnyRoute[] = [
   resumeSessionRoute,
   listDenialsRoute,
   liftDenialRoute,
+  scrubRoute,
 ];

@@ -1,11 +1,13 @@
 import type { Context } from 'hono';
 import { unauthenticated, unavailable } from '../../core/common_faults.ts';
+import { Fault } from '../../core/fault.ts';
 import { docsPage } from '../docs_page.ts';
 import { isMetricsAllowed } from '../metrics_access.ts';
 import { buildOpenApiDocument } from '../openapi.ts';
 import type { Bindings } from '../pipeline.ts';
 import { buildProblem } from '../problem.ts';
 import { newRequestId } from '../request_id.ts';
+import { RPC_PATH } from '../rpc/handshake.ts';
 
 export interface Readiness {
   /** Each check by name; ready when all are `ok`, else what is wrong. */
@@ -58,6 +60,11 @@ async function metrics(c: HonoContext, options: OpenRouteOptions): Promise<Respo
   return c.body(await options.metricsText(), 200, { 'Content-Type': METRICS_TYPE });
 }
 
+/** What a request is told that came without asking to upgrade: one that did goes another way. */
+function rpc(): never {
+  throw new Fault('bad_request', 'this path speaks json-rpc over websocket. Open it with a websocket client');
+}
+
 /** The endpoints that need no credential (wire contract, "Waiting, events, discovery"). */
 export function openRoutes(options: OpenRouteOptions): OpenRoute[] {
   const document = JSON.stringify(buildOpenApiDocument());
@@ -68,6 +75,7 @@ export function openRoutes(options: OpenRouteOptions): OpenRoute[] {
     route('/readyz', (c) => readyz(c, options.readiness)),
     route('/metrics', (c) => metrics(c, options)),
     route('/openapi.json', (c) => c.body(document, 200, { 'Content-Type': 'application/json' })),
+    route(RPC_PATH, rpc),
     route('/docs', (c) => c.html(page, 200, { 'Content-Security-Policy': PAGE_POLICY })),
   ];
 }

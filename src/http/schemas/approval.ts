@@ -1,11 +1,14 @@
 import * as z from 'zod';
 import type { Approval } from '../../core/approval.ts';
 import type { Caller } from '../../core/caller.ts';
-import { offeredScopes } from '../../core/grant.ts';
 import { formatId } from '../../core/ids.ts';
-import { SCOPES } from '../../core/policy.ts';
+import { VOTE_SCOPES } from '../../core/policy.ts';
 import { showActions } from '../../core/secret_values.ts';
+import { offeredVoteScopes } from '../../operations/exec_approvals/learn.ts';
+import { maskerOf } from '../../operations/masking.ts';
+import { reviewOf } from '../../operations/review.ts';
 import { idOf, instant, sha256 } from './common.ts';
+import { reviewOutput } from './review.ts';
 import { contextOutput, toolCallOutput } from './tool_call.ts';
 
 export const approvalStatus = z.enum([
@@ -24,7 +27,7 @@ export const resolved = z
 
 export const policyIds = z.array(z.string());
 
-const scope = z.enum(SCOPES);
+const scope = z.enum(VOTE_SCOPES);
 
 const outcome = z
   .strictObject({
@@ -68,6 +71,7 @@ export const approvalOutput = z
       description:
         'the exact canonical JSON text that is hashed; null where a value is masked for this reader',
     }),
+    review: reviewOutput,
     masked: z.array(z.string()).meta({ description: 'JSON pointers of values masked for this reader' }),
     resolved,
     edited: z.boolean(),
@@ -104,7 +108,7 @@ export const approvalOutput = z
 
 /** An approval in wire form, as its reader may see it. */
 export function toWireApproval(approval: Approval, reader: Caller): z.input<typeof approvalOutput> {
-  const actions = showActions(approval, reader.principal);
+  const actions = showActions(approval, reader.principal, maskerOf(reader));
   const iso = (date: Date | null) => date?.toISOString() ?? null;
   return {
     approval_id: formatId('approval', approval.approvalId),
@@ -118,6 +122,7 @@ export function toWireApproval(approval: Approval, reader: Caller): z.input<type
     tool_call: actions.current,
     action_hash: approval.actionHash,
     canonical_action: actions.canonicalAction,
+    review: reviewOf(approval, maskerOf(reader)),
     masked: actions.masked,
     resolved: approval.resolved,
     edited: approval.edits.length > 0,
@@ -126,7 +131,7 @@ export function toWireApproval(approval: Approval, reader: Caller): z.input<type
     determining_policies: approval.determiningPolicies,
     policy_revision: approval.policyRevision,
     requirements: approval.requirements,
-    scopes: offeredScopes(approval.maxScope, approval.context),
+    scopes: offeredVoteScopes(approval),
     votes: approval.votes.map(({ approver, decision, scope, reason, at }) => ({
       approver,
       decision,

@@ -4,6 +4,7 @@ import type { AskStanding, Decision, DecisionRequest, Explanation, PolicySet } f
 import { NO_LIMITS } from '../create_key.ts';
 import { denialDigestOf } from '../decide_call.ts';
 import type { Deps } from '../deps.ts';
+import { readExecRules } from '../exec_rules.ts';
 import { type CallInput, type FrozenCall, freezeCall } from '../frozen_call.ts';
 import { routeAsk } from '../routing.ts';
 
@@ -75,6 +76,8 @@ export async function explain(deps: Deps, caller: Caller, input: ExplainInput): 
     toolCall: call.toolCall,
     context: call.context,
     paused: call.paused,
+    exec: (await readExecRules(deps, policy, agent, call)).rules,
+    isSkill: false,
   };
   const standing = await readAskStanding(deps, policy, agent, call, policy.decide(request));
   return policy.explain(request, standing);

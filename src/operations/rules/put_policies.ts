@@ -1,5 +1,6 @@
 import type { Caller } from '../../core/caller.ts';
 import type { Deps } from '../deps.ts';
+import { maskWords } from '../masking.ts';
 import { changeRules } from './change_rules.ts';
 import { type PoliciesInForce, toPoliciesInForce } from './policies_in_force.ts';
 import { policyInvalid } from './rules_fault.ts';
@@ -26,7 +27,7 @@ export async function putPolicies(
   const { policies } = split;
   const changed = await changeRules(deps, caller, {
     expectedRevision,
-    note,
+    note: maskWords(caller, note),
     apply: (rules) => ({ ...rules, policies }),
     refuse: policyInvalid,
   });
