@@ -63,11 +63,20 @@ export function maskParameter(
     : maskEntry(masker, name, value, pointer);
 }
 
+/** A name as it is shown, which is none of those taken: one that is masked may read as another is written. */
+function maskName(masker: Masker, name: string, taken: Set<string>): string {
+  let shown = masker.maskText(name);
+  while (shown !== name && taken.has(shown)) shown += '+';
+  taken.add(shown);
+  return shown;
+}
+
 /** A name that is a secret itself is masked in place, so that a parameter never hides the others. */
 function maskCall(masker: Masker, call: ToolCall, secretParameters: readonly string[]) {
   const resource = call.resource === null ? null : masker.maskText(call.resource);
+  const taken = new Set(Object.keys(call.parameters));
   const parameters = Object.entries(call.parameters).map(([name, value]) => {
-    const shown = masker.maskText(name);
+    const shown = maskName(masker, name, taken);
     const masked =
       shown === name
         ? maskParameter(masker, name, value, secretParameters)

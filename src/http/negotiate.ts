@@ -7,10 +7,13 @@ interface Range {
 /** RFC 9110 §12.4.2: 0 to 1, with up to three digits behind the point. */
 const WEIGHT = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/;
 
+const CHARSET = /^charset=(?:utf-8|"utf-8")$/;
+
 /**
  * The media type of those offered that a client likes best by its `Accept` header (RFC 9110 §12.5.1): by the weight of
  * the range that names it most closely, between equals the first. That is the answer too where no header was sent and
- * where none of the offered is acceptable. Ranges with parameters but `q`, and what is no range, count for nothing.
+ * where none of the offered is acceptable. Everything offered is UTF-8: a range may say so. Ranges with other
+ * parameters but `q`, and what is no range, count for nothing.
  */
 export function negotiate<Type extends string>(
   accept: string | undefined,
@@ -25,7 +28,7 @@ export function negotiate<Type extends string>(
 
 function parseRange(text: string): Range[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
-  const [weight = 'q=1', ...others] = parameters;
+  const [weight = 'q=1', ...others] = parameters.filter((parameter) => !CHARSET.test(parameter));
   const isWeight = weight.startsWith('q=') && WEIGHT.test(weight.slice(2)) && others.length === 0;
   return isWeight ? [{ type, weight: Number(weight.slice(2)) }] : [];
 }

@@ -48,8 +48,11 @@ export function examineDrift(
   caller: Caller,
 ): DriftVerdict {
   const { approval } = locked;
-  if (approval.policyRevision === locked.activeRevision) return { kind: 'current', approval, changes: [] };
+  const isCurrent = approval.policyRevision === locked.activeRevision;
+  // Exec approvals move without a revision: a command is always decided anew by what they say now.
+  if (isCurrent && approval.reviewFacts?.command == null) return { kind: 'current', approval, changes: [] };
   const decision = redecide(policy, locked, parseToolCall(approval.canonicalAction));
+  if (isCurrent) return decision.decision === 'deny' ? VOIDED : { kind: 'current', approval, changes: [] };
   const terms = termsOf(decision);
   if (deps.settings.policyDrift === 'strict' || terms === undefined) return VOIDED;
   const expiresAt = shortenExpiry(approval.createdAt, terms.ttlSeconds, approval.expiresAt);

@@ -27,6 +27,7 @@ export function computeStanding(
       groups: [...caller.groups],
       owner: caller.owner,
       risk_tier: caller.riskTier,
+      skill: caller.limits.skill,
       paused,
       exec: exec && { ...exec },
     }),

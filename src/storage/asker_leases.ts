@@ -18,6 +18,7 @@ interface WithdrawnRow {
   approval_id: string;
 }
 
+/** A lease that has lapsed stays so: what read as cancelled does not become pending again. */
 async function renew(sql: postgres.Sql, askers: readonly Asker[]): Promise<void> {
   if (askers.length === 0) return;
   const tenantIds = askers.map(({ tenantId }) => tenantId);
@@ -28,7 +29,7 @@ async function renew(sql: postgres.Sql, askers: readonly Asker[]): Promise<void>
     ), held as materialized (
       select a.tenant_id, a.approval_id from asker r join approvals a
         on a.tenant_id = r.tenant and a.asker_connection = r.connection
-      where a.status = 'pending' and a.expires_at > clock_timestamp()
+      where a.status = 'pending' and a.expires_at > clock_timestamp() and a.asker_lease_until > clock_timestamp()
       order by a.tenant_id, a.approval_id for update of a skip locked
     )
     update approvals a

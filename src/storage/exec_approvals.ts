@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Writer } from '../core/agent_ports.ts';
-import type { ShownExecApprovals } from '../core/exec_approvals.ts';
+import { approvalsSubject } from '../core/asker_ports.ts';
+import { resolveExecRules, type ShownExecApprovals } from '../core/exec_approvals.ts';
 import { computeExecApprovalsHash, listEntries, withoutUsage } from '../core/exec_approvals_document.ts';
 import type { ExecApprovalsStore, StoredExecApprovals } from '../core/exec_ports.ts';
 import { Fault } from '../core/fault.ts';
@@ -9,8 +10,10 @@ import { guarded } from './database_errors.ts';
 import { execRulesOf, selectExecDocuments, TENANT_DOCUMENT } from './exec_documents.ts';
 import { execApprovals } from './exec_schema.ts';
 import { addNewUses, dropOtherUses, selectUsage } from './exec_uses.ts';
+import type { SignalPublisher } from './signals.ts';
 import { lockStandingKey } from './standing.ts';
 import { inTransaction } from './transaction.ts';
+import { voidCommands } from './void_approvals.ts';
 
 const clock = sql`clock_timestamp()` as unknown as Date;
 
@@ -80,16 +83,22 @@ async function baseHashMismatch(tx: Executor, tenantId: string, nodeId: string):
   );
 }
 
-function putDocument(
-  database: Database,
+/** Replaces a document; what it denies from now on and is open is void. Told to all who wait for it. */
+async function putDocument(
+  { database, publisher }: Where,
   { tenantId, principal, ...by }: Omit<Writer, 'keyId'> & { keyId: string | null },
   nodeId: string,
   shown: ShownExecApprovals,
   baseHash: string | null | undefined,
 ): Promise<StoredExecApprovals> {
-  return inTransaction(database, async (tx) => {
+  const { stored, voided } = await inTransaction(database, async (tx) => {
     if (by.keyId !== null) await lockStandingKey(tx, by.keyId);
     const document = withoutUsage(shown);
+    const workspace = nodeId === TENANT_DOCUMENT ? null : nodeId;
+    // Before the document's own row: whoever votes takes an approval first, then the document.
+    const voided = await voidCommands(tx, tenantId, workspace, (agent) => {
+      return resolveExecRules(document, agent).security === 'deny';
+    });
     const row = { tenantId, nodeId, document, hash: computeExecApprovalsHash(shown), updatedBy: principal };
     if (!(await writeDocument(tx, row, baseHash))) throw await baseHashMismatch(tx, tenantId, nodeId);
     const entries = listEntries(shown).map(({ entry }) => entry);
@@ -98,12 +107,20 @@ function putDocument(
     await addNewUses(tx, tenantId, nodeId, entries);
     const stored = await findDocument(tx, tenantId, nodeId);
     if (stored === undefined) throw new Error('a document just written is not there');
-    return stored;
+    return { stored, voided };
   });
+  if (voided.length > 0) publisher.publish([...voided, approvalsSubject(tenantId)]);
+  return stored;
+}
+
+/** A database, and who is told of what changes in it. */
+interface Where {
+  database: Database;
+  publisher: SignalPublisher;
 }
 
 /** The exec approvals in the database; see the port. */
-export function createExecApprovalsStore(database: Database): ExecApprovalsStore {
+export function createExecApprovalsStore(database: Database, publisher: SignalPublisher): ExecApprovalsStore {
   return {
     readRules: async (tenantId, agent, workspace) => {
       const nodeIds = workspace === null ? [] : [workspace];
@@ -120,17 +137,18 @@ export function createExecApprovalsStore(database: Database): ExecApprovalsStore
     },
     find: (tenantId, nodeId) => guarded(() => findDocument(database.db, tenantId, nodeId ?? TENANT_DOCUMENT)),
     put: (writer, nodeId, document, baseHash) =>
-      putDocument(database, writer, nodeId ?? TENANT_DOCUMENT, document, baseHash),
+      putDocument({ database, publisher }, writer, nodeId ?? TENANT_DOCUMENT, document, baseHash),
   };
 }
 
-/** The same for whoever has the database itself, and so needs no key. */
+/** The same for whoever has the database itself, and so needs no key. Who waits finds out when the wait ends. */
 export function createLocalExecApprovalsStore(database: Database): ExecApprovalsStore {
+  const publisher = { publish: () => undefined };
   return {
-    ...createExecApprovalsStore(database),
+    ...createExecApprovalsStore(database, publisher),
     put: (writer, nodeId, document, baseHash) => {
       const local = { ...writer, keyId: null };
-      return putDocument(database, local, nodeId ?? TENANT_DOCUMENT, document, baseHash);
+      return putDocument({ database, publisher }, local, nodeId ?? TENANT_DOCUMENT, document, baseHash);
     },
   };
 }

@@ -76,6 +76,6 @@ export function createStore(database: Database, publisher: SignalPublisher): Sto
     sessions: createSessionStore(database),
     denials: createDenialStore(database),
     grants: createGrantStore(database),
-    execApprovals: createExecApprovalsStore(database),
+    execApprovals: createExecApprovalsStore(database, publisher),
   };
 }

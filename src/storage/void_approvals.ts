@@ -137,6 +137,34 @@ async function dropVotes(
   return [...pending.map((row) => row.approvalId), ...voided];
 }
 
+/** Open approvals of commands, with whoever asked: a node's are those that were asked in its workspace. */
+function findOpenCommands(tx: Executor, tenantId: string, workspace: string | null) {
+  return tx
+    .select({ approvalId: approvals.approvalId, agent: approvals.agent })
+    .from(approvals)
+    .where(
+      and(
+        eq(approvals.tenantId, tenantId),
+        inArray(approvals.status, OPEN),
+        sql`jsonb_typeof(${approvals.reviewFacts} -> 'command') = 'object'`,
+        workspace === null ? undefined : sql`${approvals.context} ->> 'workspace' = ${workspace}`,
+      ),
+    );
+}
+
+/** Voids the open commands of agents that may run none from now on; the ids of the approvals that changed. */
+export async function voidCommands(
+  tx: Executor,
+  tenantId: string,
+  workspace: string | null,
+  isDenied: (agent: string) => boolean,
+): Promise<string[]> {
+  const open = await findOpenCommands(tx, tenantId, workspace);
+  const denied = open.filter(({ agent }) => isDenied(agent)).map(({ approvalId }) => approvalId);
+  await lockApprovals(tx, tenantId, denied);
+  return voidApprovals(tx, tenantId, denied, 'policy');
+}
+
 /** Drops votes, voids approvals and ends grants that have lost their ground; the ids of the approvals that changed. */
 export async function settleApprovals(tx: Executor, tenantId: string, lost: LostGround): Promise<string[]> {
   const { votedWith, askedBy } = lost;

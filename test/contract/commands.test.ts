@@ -151,3 +151,27 @@ describe('an idempotent answer', () => {
     expect(denied.headers.get('idempotency-replayed')).toBeNull();
   });
 });
+
+describe('exec approvals that let an agent run nothing from now on', () => {
+  test('void what it has open, pending and approved, and leave what others have', async () => {
+    const { client, principal } = await newAgent(service);
+    const other = await newAgent(service);
+    const open = async (agent: typeof client) =>
+      (await authorize(agent, exec('ls'))).body.approval.approval_id;
+    const put = (agents: object) =>
+      service.operator.call('PUT', '/v1/exec-approvals', {
+        document: { version: 1, defaults: { security: 'full', ask: 'always' }, agents },
+      });
+    expectOk(await put({}));
+    const [pending, approved, others] = [await open(client), await open(client), await open(other.client)];
+    expectOk(await service.approver.post(`/v1/approvals/${approved}/approve`), { status: 'approved' });
+    const waiting = client.get(`/v1/approvals/${pending}?wait=30`);
+
+    expectOk(await put({ [principal]: { security: 'deny' } }));
+
+    expectOk(await waiting, { status: 'voided', void_reason: 'policy' });
+    const consumed = await client.post(`/v1/approvals/${approved}/consume`);
+    expect(consumed).toMatchObject({ status: 409, body: { code: 'approval_voided', void_reason: 'policy' } });
+    expectOk(await service.approver.get(`/v1/approvals/${others}`), { status: 'pending' });
+  });
+});

@@ -401,6 +401,7 @@ describe('exec.approvals.pending', () => {
       session_key: session,
       command: what.command,
       cwd: '/srv',
+      scopes: expect.arrayContaining(['once', 'session']),
       decisions: ['allow_once', 'allow_session', 'deny'],
       action_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       created_at_ms: expect.any(Number),

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { IN_FLIGHT_MAX } from '../../src/http/rpc/connection.ts';
 import { BATCH_MAX } from '../../src/http/rpc/json_rpc.ts';
+import { ask } from '../support/calls.ts';
+import { command } from '../support/commands.ts';
 import { RpcClient } from '../support/rpc_client.ts';
 import { startTestService } from '../support/test_service.ts';
 import { newAgent, ROOMY, readApproval } from './support.ts';
@@ -221,6 +223,21 @@ describe('a batch', () => {
     expect(client.others).toEqual([]);
   });
 });
+
+test('a list of all that one agent may ask for is answered, however large, and its reader not cut off', async () => {
+  const agent = await newAgent(service);
+  const commands = Array.from({ length: 40 }, (_, index) =>
+    command(`echo ${index} ${'q w '.repeat(30_000)}`, null, { env: { A: 'z'.repeat(100_000) } }),
+  );
+  for (const one of commands) await ask(agent.client, one);
+  const reader = await open();
+  const { pending } = await reader.call('exec.approvals.pending');
+
+  expect(JSON.stringify(pending).length).toBeGreaterThan(16 * 1024 * 1024);
+  expect(pending.filter((one: { agent: string }) => one.agent === agent.principal)).toHaveLength(40);
+  expect(await reader.call('exec.approvals.pending')).toMatchObject({ pending: { length: pending.length } });
+  await service.operator.post(`/v1/agents/${agent.principal}/freeze`);
+}, 120_000);
 
 test('a flood of requests is answered or refused one by one, and others are served meanwhile', async () => {
   const [flooding, other] = [await open(service.tokens.AGENT), await open()];

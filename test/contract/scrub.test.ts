@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiAnswer } from '../support/api_client.ts';
+import { ask } from '../support/calls.ts';
+import { command } from '../support/commands.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
 import { expectProblem } from './support.ts';
 
@@ -44,6 +46,17 @@ describe('the output of a command', () => {
     expectVerdict(one, 'redacted', 'text/plain');
     expect(one.text).toMatch(/^password="\(secret [0-9a-f]{8}\)" ok$/);
     expect(two.text).toBe(one.text);
+  });
+
+  test('has fingerprints of its own, so that nobody can try words for what an approval hides', async () => {
+    const scrubbed = await scrub('password="hunter2a"');
+    const id = await ask(service.agent, command('ls', ['/bin/ls'], { env: { PASSWORD: 'hunter2a' } }));
+    const { body } = await service.approver.get(`/v1/approvals/${id}`);
+    const hidden = body.tool_call.parameters.env.PASSWORD;
+
+    expect(hidden).toMatch(/^\(secret [0-9a-f]{8}\)$/);
+    expect(scrubbed.text).toMatch(/^password="\(secret [0-9a-f]{8}\)"$/);
+    expect(scrubbed.text).not.toContain(hidden);
   });
 
   test('of any bytes comes out byte for byte', async () => {

@@ -117,6 +117,34 @@ describe('what looks like a secret in any parameter', () => {
     expectOk(consumed, { tool_call: release(COMMAND.replace('root', 'nobody')) });
   });
 
+  test('as the name of a parameter never hides the parameter that is called as its mask is', async () => {
+    await putTool(service.operator, 'open', 'call', { mutates_state: true });
+    await putPolicies(
+      service.operator,
+      `${releaseAsk('')}
+@id("open-call-asks")
+@decision("require_approval")
+permit (principal is Aegis::Agent, action == Aegis::Action::"open.call", resource);`,
+    );
+    const secretName = `password=${PASSWORD}`;
+    const call = (parameters: object) => ({ ...release('shop'), tool: 'open', action: 'call', parameters });
+    const alone = await readApproval(
+      service.approver,
+      await ask(service.agent, call({ [secretName]: 'one' })),
+    );
+    const [mask] = Object.keys(alone.tool_call.parameters);
+    const both = await readApproval(
+      service.approver,
+      await ask(service.agent, call({ [secretName]: 'one', [mask as string]: 'two' })),
+    );
+
+    expect(mask).toMatch(/^password=\(secret [0-9a-f]{8}\)$/);
+    expect(both.tool_call.parameters).toStrictEqual({
+      [`${mask}+`]: expect.stringMatching(MASK),
+      [mask as string]: 'two',
+    });
+  });
+
   test('is not taken for a mask that stands for nothing there', async () => {
     const asked = await ask(service.agent, release(COMMAND, { token: TOKEN }));
     const { tool_call } = await readApproval(service.approver2, asked);

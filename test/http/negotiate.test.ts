@@ -22,6 +22,8 @@ describe('of json and text a client gets', () => {
     ['json where none is acceptable', 'text/plain;q=0', 'application/json'],
     ['json where the header is no list of ranges', 'text/plain;q=2, ;;, q', 'application/json'],
     ['json where only text of another form is wanted', 'text/plain;format=flowed', 'application/json'],
+    ['text where it says in which coding', 'text/plain; charset=UTF-8;q=0.9', 'text/plain'],
+    ['json where only text of another coding is wanted', 'text/plain;charset=utf-16', 'application/json'],
     ['json for an empty header', '', 'application/json'],
   ])('%s', (_, accept, expected) => {
     expect(negotiate(accept, OFFERED)).toBe(expected);

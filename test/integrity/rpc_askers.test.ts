@@ -50,6 +50,24 @@ async function waitForStatus(client: ApiClient, id: string, status: string, time
   });
 }
 
+describe('a lease', () => {
+  test('that has lapsed is not renewed: what read as cancelled stays so', async () => {
+    const agent = await open(here, here.tokens.AGENT);
+    const id = await request(agent);
+    await here.sql`update approvals set asker_lease_until = clock_timestamp() - interval '1 second'
+      where approval_id = ${id.slice(4)}`;
+    // Both processes go on renewing what is theirs; one of them makes it durable.
+    await vi.waitFor(
+      async () => {
+        expect(await readApproval(here.approver, id)).toMatchObject({ status: 'cancelled' });
+        const rows = await here.sql`select status from approvals where approval_id = ${id.slice(4)}`;
+        expect(rows).toEqual([{ status: 'cancelled' }]);
+      },
+      { timeout: 15_000, interval: 100 },
+    );
+  });
+});
+
 describe('two processes', () => {
   test('an ask made on one is notified, listed and resolved on the other, whose word the asker gets', async () => {
     const agent = await open(here, here.tokens.AGENT);

@@ -41,6 +41,11 @@ const CHANGES_LATER_WORDS = new Set(
 /** With `-v` they take the name of a variable, and a shell runs what stands between the brackets of an index. */
 const TAKES_VARIABLE_NAME = new Set(['printf', 'test', '[']);
 
+/** Wrappers that, told to by their options, run a command in another folder, or look for it elsewhere. */
+const MOVES_BY_OPTION = new Set(['doas', 'env', 'genv', 'runuser', 'su', 'sudo']);
+/** Wrappers that always do, or that run it among other files. */
+const MOVES_ALWAYS = new Set(['chroot', 'gchroot', 'fakechroot', 'nsenter', 'proot', 'unshare']);
+
 /** What of a command keeps it from ever being covered by an allowlist, for a person; empty for nothing. */
 export function findBlocked(call: CommandCall, analysis: CommandAnalysis): string[] {
   const constructs = analysis.constructs.flatMap((construct) => BLOCKED[construct] ?? []);
@@ -66,6 +71,7 @@ function findInSegment({ words }: Segment): string[] {
   const command = commandName(name?.value ?? '');
   const found: string[] = [];
   if (CHANGES_LATER_WORDS.has(command)) found.push(`\`${command}\` changes what later words stand for`);
+  if (movesCommand(command, rest)) found.push(`\`${command}\` looks elsewhere for what it runs`);
   if (TAKES_VARIABLE_NAME.has(command) && rest.some(takesName)) {
     found.push(`\`${command}\` is given a variable's name`);
   }
@@ -76,6 +82,15 @@ function findInSegment({ words }: Segment): string[] {
     found.push(`\`${command}\` runs what its arguments say, and they are not all known`);
   }
   return found;
+}
+
+/** Whether a wrapper may run another file than its caller would by the same word. */
+function movesCommand(command: string, rest: readonly Word[]): boolean {
+  if (command === 'find' || command === 'gfind') {
+    return rest.some(({ value }) => value === '-execdir' || value === '-okdir');
+  }
+  const hasOption = rest.some(({ value }) => value === null || /^-./.test(value));
+  return MOVES_ALWAYS.has(command) || (MOVES_BY_OPTION.has(command) && hasOption);
 }
 
 /** Whether the arguments of a command can hold commands, as those of `sudo`, of `sh` and of `git -c` can. */

@@ -75,23 +75,26 @@ function findMisses(
           text: 'it sets variables, or runs script files whose digests are not stated',
         },
       ];
-  return [...blocked, ...unbound, ...comparePaths(call.resolvedPaths, executables)];
+  return [...blocked, ...unbound, ...comparePaths(call, executables)];
 }
 
-function comparePaths(paths: readonly string[] | null, executables: readonly Word[]): AllowlistMiss[] {
+function comparePaths(
+  { resolvedPaths: paths, cwd }: CommandCall,
+  executables: readonly Word[],
+): AllowlistMiss[] {
   if (paths?.length !== executables.length) {
     const text = `it runs ${executables.length} executables and states ${paths?.length ?? 0} resolved paths`;
     return [{ code: 'paths_not_stated', text }];
   }
   return executables.flatMap((word, index) => {
-    if (word.value !== null && namesPath(word.value, paths[index] ?? '')) return [];
+    if (word.value !== null && namesPath(word.value, paths[index] ?? '', cwd)) return [];
     const text = `resolved path ${index + 1} is no absolute path of what the command calls there`;
     return [{ code: 'path_differs' as const, text }];
   });
 }
 
-/** Whether a resolved path can be what a word of a command names. */
-function namesPath(word: string, path: string): boolean {
+/** Whether a resolved path can be what a word of a command names in its working directory. */
+function namesPath(word: string, path: string, cwd: string | null): boolean {
   const parsed = parseAbsolutePath(path);
   if (parsed === undefined) return false;
   const isWindows = parsed.drive !== null;
@@ -99,15 +102,21 @@ function namesPath(word: string, path: string): boolean {
   const isSame = isWindows ? isSameOnWindows : (a: string, b: string) => a === b;
   if (!isSame(parts.at(-1) ?? '', parsed.components.at(-1) ?? '')) return false;
   // A word that is a path itself runs that very file, whatever else has the name.
-  const isPath = isWindows ? /^[A-Za-z]:/.test(word) || /^[/\\]/.test(word) : word.startsWith('/');
-  if (!isPath) return true;
-  const named = parseAbsolutePath(word);
+  const isAbsolute = isWindows ? /^[A-Za-z]:/.test(word) || /^[/\\]/.test(word) : word.startsWith('/');
+  if (!isAbsolute && (parts.length === 1 || cwd === null)) return true;
+  const named = parseAbsolutePath(isAbsolute ? word : joinPath(cwd ?? '', parts));
   return (
     named !== undefined &&
     named.drive === parsed.drive &&
     named.components.length === parsed.components.length &&
     named.components.every((component, index) => isSame(component, parsed.components[index] ?? ''))
   );
+}
+
+/** What stands below a folder, as written: where `..` leads depends on links, and such a path names nothing here. */
+function joinPath(folder: string, parts: readonly string[]): string {
+  const below = parts.filter((part) => part !== '' && part !== '.');
+  return [folder.replace(/[/\\]$/, ''), ...below].join('/');
 }
 
 /** Without case, and with or without the ending that Windows adds itself. */

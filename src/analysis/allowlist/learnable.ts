@@ -3,6 +3,7 @@ import { type CommandAnalysis, listExecutables } from '../command/analysis.ts';
 import { isInterpreter, isMultiplexer, isShell, isWrapper } from '../command/command_kinds.ts';
 import { commandName } from '../command/command_name.ts';
 import { judgeAllowlist } from './judge_allowlist.ts';
+import { isNeverLearned } from './never_learned.ts';
 
 export type Learnable = { kind: 'entries'; patterns: string[] } | { kind: 'refused'; reason: string };
 
@@ -12,6 +13,7 @@ const KINDS: readonly [(name: string) => boolean, string][] = [
   [isInterpreter, 'an interpreter, or takes commands of others'],
   [isWrapper, 'a wrapper of other commands'],
   [isMultiplexer, 'a program of many commands'],
+  [isNeverLearned, 'a program that runs what its arguments or files say'],
 ];
 
 /**

@@ -5,7 +5,6 @@ import { suggestExecApprovals } from '../../operations/exec_approvals/suggest_ex
 import { defineRoute } from '../route.ts';
 import { instant } from '../schemas/common.ts';
 import { execApprovalsOutput, putExecApprovalsBody, toWireExecApprovals } from '../schemas/exec_approvals.ts';
-import { POLICY_BODY_BYTES_MAX } from '../schemas/rules.ts';
 
 const success = { status: 200, description: 'the document', schema: execApprovalsOutput } as const;
 
@@ -32,7 +31,6 @@ export const putExecApprovalsRoute = defineRoute({
   path: '/v1/exec-approvals',
   roles: ['operator'],
   body: putExecApprovalsBody,
-  bodyBytesMax: POLICY_BODY_BYTES_MAX,
   success,
   problems: ['base_hash_mismatch'],
   handle: async ({ deps, caller, body }) => {

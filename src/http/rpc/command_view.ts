@@ -63,6 +63,7 @@ export function toPendingCommand(approval: Approval, reader: Caller): object {
     cwd: call.cwd,
     env: call.env,
     resolved_paths: call.resolvedPaths,
+    scopes,
     decisions: [
       'allow_once',
       ...(scopes.includes('session') ? ['allow_session'] : []),

@@ -20,7 +20,12 @@ export const IN_FLIGHT_MAX = 64;
 const CLOSE_MS = 500;
 
 /** Close codes of RFC 6455 §7.4.1. */
-export const CLOSE_CODES = { goingAway: 1001, unsupportedData: 1003, policyViolation: 1008 } as const;
+export const CLOSE_CODES = {
+  goingAway: 1001,
+  unsupportedData: 1003,
+  policyViolation: 1008,
+  tooBig: 1009,
+} as const;
 
 export interface ConnectionOptions {
   deps: Deps;
@@ -114,7 +119,10 @@ export class RpcConnection {
       void this.end(CLOSE_CODES.unsupportedData, 'send json as text');
       return;
     }
-    void this.#answerFrame(data);
+    this.#answerFrame(data).catch((error: unknown) => {
+      this.#options.log.error({ err: error, request_id: newRequestId() }, 'an answer could not be written');
+      void this.end(CLOSE_CODES.tooBig, 'the answer is larger than can be sent');
+    });
   }
 
   async #answerFrame(data: Buffer): Promise<void> {

@@ -271,3 +271,38 @@ test('judging takes time in proportion to the list', () => {
   // Eight times the list: far less than the sixty-four times of quadratic work.
   expect(measure(8000)).toBeLessThan(32 * measure(1000) + 5);
 });
+
+describe('another file than the one stated would run, and nothing is covered', () => {
+  const stated = (argv: string[], resolvedPaths: string[], cwd: string | null = '/work') =>
+    misses(callOf('', { argv, resolvedPaths, cwd }));
+
+  test.each<[argv: string[], paths: string[]]>([
+    [['./ls'], ['/usr/bin/ls']],
+    [['bin/ls'], ['/usr/bin/ls']],
+    [['bin/./ls'], ['/work/ls']],
+    [['../ls'], ['/ls']],
+  ])('where a relative word is no such file of the working directory: %s', (argv, paths) => {
+    expect(stated(argv, paths)).toContain('path_differs');
+  });
+
+  test('while the file below the working directory is covered', () => {
+    expect(stated(['./ls'], ['/work/ls'])).toEqual([]);
+    expect(stated(['bin//ls'], ['/work/bin/ls'], '/work/')).toEqual([]);
+    expect(stated(['bin\\ls'], ['C:/work/bin/ls.exe'], 'C:\\work')).toEqual([]);
+    expect(stated(['ls'], ['/usr/bin/ls'])).toEqual([]);
+  });
+
+  test.each([
+    'chroot /mnt ls',
+    'unshare --root=/mnt ls',
+    'nsenter -t 1 -m ls',
+    'env -C /mnt ls',
+    'env -i ls',
+    'sudo -D /mnt ls',
+    'sudo -R /mnt ls',
+    'doas -C x ls',
+    'find . -execdir ls {} \\;',
+  ])('where a wrapper looks for it elsewhere: %s', (command) => {
+    expect(misses(resolvedCallOf(command))).toContain('blocked_construct');
+  });
+});

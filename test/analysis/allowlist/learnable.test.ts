@@ -30,6 +30,11 @@ describe('from a command', () => {
     ['find', 'find . -name a', /`find` is a wrapper/],
     ['xargs', 'jq . | xargs wc', /`xargs` is a wrapper/],
     ['a multiplexer', 'busybox wc', /`busybox` is a program of many commands/],
+    ['scripts of packages', 'npm test', /`npm` is a program that runs what/],
+    ['what a project says', 'cargo build', /`cargo` is a program that runs what/],
+    ['code in its arguments', 'octave x.m', /`octave` is a program that runs what/],
+    ['a version of such', 'pip3.12 list', /`pip3.12` is a program that runs what/],
+    ['commands elsewhere', 'kubectl get pods', /`kubectl` is a program that runs what/],
   ])('that runs %s nothing is learned', (_, command, reason) => {
     expect(learn(resolvedCallOf(command))).toEqual({
       kind: 'refused',
