@@ -107,7 +107,16 @@ export interface CommandAnalysis {
 
 /** Every segment, each before those it would run in turn: the order of executables and of `resolved_paths`. */
 export function listSegments(segments: readonly Segment[]): Segment[] {
-  return segments.flatMap((segment) => [segment, ...listSegments(segment.inner)]);
+  const found: Segment[] = [];
+  collectSegments(found, segments);
+  return found;
+}
+
+function collectSegments(found: Segment[], segments: readonly Segment[]): void {
+  for (const segment of segments) {
+    found.push(segment);
+    collectSegments(found, segment.inner);
+  }
 }
 
 /** The words that name executables, in the analyser's order; a segment of assignments alone names none. */

@@ -1,4 +1,4 @@
-import { commandName } from './command_name.ts';
+import { commandName, withoutVersion } from './command_name.ts';
 import { interpreterNamed } from './unwrap/interpreters.ts';
 import { OPTION_RUNNERS } from './unwrap/open_option_runners.ts';
 import { AWKS, FOREIGN_SHELLS, openerOf, SEDS, SHELLS } from './unwrap/openers.ts';
@@ -7,14 +7,14 @@ import { AWKS, FOREIGN_SHELLS, openerOf, SEDS, SHELLS } from './unwrap/openers.t
 
 /** Whether this runs texts as commands: `sh`, `bash`, `pwsh`, `cmd`. */
 export function isShell(path: string): boolean {
-  const name = commandName(path).replace(/-?\d[\d.]*$/, '');
+  const name = withoutVersion(commandName(path));
   return SHELLS.has(name) || FOREIGN_SHELLS.has(name);
 }
 
 /** Whether this runs programs that it is given: `python3.12`, `perl`, `awk`, `make`, `vim`. */
 export function isInterpreter(path: string): boolean {
   const name = commandName(path);
-  return interpreterNamed(path) !== undefined || AWKS.has(name) || OTHERS.has(name);
+  return interpreterNamed(name) !== undefined || AWKS.has(name) || OTHERS.has(name);
 }
 
 const OTHERS: ReadonlySet<string> = new Set(

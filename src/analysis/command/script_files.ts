@@ -17,8 +17,7 @@ export function listScriptFiles({ segments }: CommandAnalysis): Word[] {
 }
 
 function scriptFiles({ words, redirections }: Segment): Word[] {
-  const path = words[0]?.value ?? '';
-  const name = commandName(path);
+  const name = commandName(words[0]?.value ?? '');
   if (SHELLS.has(name)) return [...shellFiles(words), ...inputFiles(redirections)];
   if (name === '.' || name === 'source')
     return words
@@ -34,7 +33,7 @@ function scriptFiles({ words, redirections }: Segment): Word[] {
   if (AWKS.has(name)) return readAwkArguments(words)?.files ?? [];
   if (SEDS.has(name)) return readSedArguments(words)?.files ?? [];
   if (name === 'make' || name === 'gmake') return readMakeFiles(words);
-  const interpreter = interpreterNamed(path);
+  const interpreter = interpreterNamed(name);
   if (interpreter === undefined) return [];
   const read = readInterpreterArguments(interpreter, words);
   return read?.kind === 'files' ? read.files : inputFiles(redirections);

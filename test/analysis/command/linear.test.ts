@@ -1,28 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { analyse } from './analysis_tools.ts';
-
-const SMALL = 16_384;
-const LARGE = 262_000;
-/** Sixteen times the text may take this many times the time; a quadratic analysis would take 256 times. */
-const RATIO_MAX = 100;
-/** Times below this are noise. */
-const FLOOR_MS = 8;
-
-function repeated(unit: string, length: number): string {
-  return unit.repeat(Math.floor(length / unit.length));
-}
-
-/** The least processor time of a few runs, which other programs of the machine disturb less than the clock. */
-function leastMs(text: string, cwd: string | null, runs: number): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let run = 0; run < runs; run += 1) {
-    const before = process.cpuUsage();
-    analyse(text, { cwd });
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
-  }
-  return least;
-}
+import { GROWTH_MAX, growthOf, repeated } from './growth.ts';
 
 const UNITS: readonly string[] = [
   ...[
@@ -99,6 +77,8 @@ const UNITS: readonly string[] = [
 ];
 
 const WHOLE: readonly [name: string, make: (length: number) => string][] = [
+  ['digits in a name, then a letter', (length) => `${'1'.repeat(length - 2)}ab`],
+  ['digits in a name, then a mark', (length) => `${'1'.repeat(length - 1)}!`],
   ['many -exec of find', (length) => `find . ${repeated('-exec a {} \\; ', length)}`],
   ['a long text of a shell', (length) => `sh -c '${repeated('a;', length)}'`],
   ['a long text of PowerShell', (length) => `powershell -Command "${repeated('a;', length)}"`],
@@ -123,9 +103,7 @@ describe('the time of an analysis grows as its text does:', () => {
   it.each(shapes)(
     '%s',
     (_, make) => {
-      const small = leastMs(make(SMALL), null, 3);
-      const large = leastMs(make(LARGE), null, 2);
-      expect(large / Math.max(small, FLOOR_MS)).toBeLessThan(RATIO_MAX);
+      expect(growthOf((text) => analyse(text), make)).toBeLessThan(GROWTH_MAX);
     },
     60_000,
   );
@@ -133,9 +111,8 @@ describe('the time of an analysis grows as its text does:', () => {
   it.each(['a&', '(', '"', '^', '%a% ', 'cmd /c "', 'powershell '])(
     'on Windows, %s',
     (unit) => {
-      const small = leastMs(repeated(unit, SMALL), 'C:\\work', 3);
-      const large = leastMs(repeated(unit, LARGE), 'C:\\work', 2);
-      expect(large / Math.max(small, FLOOR_MS)).toBeLessThan(RATIO_MAX);
+      const run = (text: string): unknown => analyse(text, { cwd: 'C:\\work' });
+      expect(growthOf(run, (length) => repeated(unit, length))).toBeLessThan(GROWTH_MAX);
     },
     60_000,
   );

@@ -59,9 +59,9 @@ export function rootPlace(script: Script, source: string): Place {
 }
 
 /** One node further down. @throws TooDeep */
-export function below(place: Place, operator: string | null = null): Place {
-  if (place.nodes >= NODES_DEEP_MAX) throw new TooDeep();
-  return { ...place, operator, nodes: place.nodes + 1 };
+export function below({ source, nodes, expansions }: Place, operator: string | null = null): Place {
+  if (nodes >= NODES_DEEP_MAX) throw new TooDeep();
+  return { source, operator, nodes: nodes + 1, expansions };
 }
 
 /** One expansion further down, which reads its text again. @throws TooDeep */

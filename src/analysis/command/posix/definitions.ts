@@ -38,10 +38,14 @@ export function judgeDefinitions(collector: Collector): void {
 const EVALUATORS = new Set([...DECLARATIONS, ...READERS, 'let', 'test', '[']);
 
 /** What builtins set and evaluate by their arguments. */
-function noteBuiltin(collector: Collector, { words: [first, ...rest] }: Segment): void {
-  const name = first?.value ?? '';
-  if (name === 'alias') noteAliases(collector, rest);
-  if (!EVALUATORS.has(name)) return;
+function noteBuiltin(collector: Collector, { words }: Segment): void {
+  const name = words[0]?.value ?? '';
+  if (name !== 'alias' && !EVALUATORS.has(name)) return;
+  const rest = words.slice(1);
+  if (name === 'alias') {
+    noteAliases(collector, rest);
+    return;
+  }
   if (DECLARATIONS.has(name)) {
     noteDeclared(collector, rest);
   } else if (READERS.has(name)) {

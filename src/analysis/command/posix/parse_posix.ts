@@ -66,7 +66,8 @@ function readText(collector: Collector, text: string): void {
 
 /** What the parser passed over it did not understand. */
 function checkGaps({ problems, constructs }: Collector, { commands }: ParsedScript, text: string): void {
-  const { isClean, hasComment, hasNewline } = readGaps(text, commands, hereDocuments(commands));
+  const bodies = constructs.has('here_document') ? hereDocuments(commands) : [];
+  const { isClean, hasComment, hasNewline } = readGaps(text, commands, bodies);
   if (!isClean) problems.add('syntax', 'a part of the command cannot be read');
   if (hasComment) constructs.add('comment');
   if (hasNewline) constructs.add('newline');
@@ -86,30 +87,32 @@ function hereDocuments(nodes: readonly SyntaxNode[]): [pos: number, end: number]
 function walkScript(collector: Collector, script: ParsedScript, place: Place): void {
   const [error] = script.errors ?? [];
   if (error !== undefined) collector.problems.add('syntax', `the command cannot be read: ${error.message}`);
-  walkStatements(collector, script.commands, place, (node, at) => walk(collector, node, at));
+  walkStatements(collector, script.commands, place, walk);
 }
 
 /** Notes everything at and below a node. */
 function walk(collector: Collector, node: SyntaxNode, place: Place): void {
-  const visit = (child: SyntaxNode, at: Place): void => walk(collector, child, at);
   switch (node.type) {
     case 'Script':
       walkScript(collector, node, { ...place, source: node.source ?? place.source, operator: null });
       return;
     case 'CompoundList':
-      walkStatements(collector, node.commands, place, visit);
+      walkStatements(collector, node.commands, place, walk);
       return;
     case 'Pipeline':
     case 'AndOr':
-      walkJoined(collector, node, place, visit);
+      walkJoined(collector, node, place, walk);
       return;
+    case 'Word':
+      if (node.parts === undefined) return;
+      break;
     case 'Command':
       collector.segments.push(readCommand(collector, node, place));
       break;
     case 'Redirected':
-      visit(node.command, below(place, place.operator));
+      walk(collector, node.command, below(place, place.operator));
       collector.segments.push(readOuterRedirections(collector, node, place));
-      for (const redirect of node.redirects) visit(redirect, below(place));
+      for (const redirect of node.redirects) walk(collector, redirect, below(place));
       return;
     case 'ArithmeticCommand':
       noteNode(collector, node, place);
@@ -124,12 +127,16 @@ function walk(collector: Collector, node: SyntaxNode, place: Place): void {
 /** The first command below stands where the node stands; those after it are the first of their lists. */
 function walkChildren(collector: Collector, node: SyntaxNode, place: Place): void {
   const isExpansion = EXPANSIONS.has(node.type);
-  const inside = isExpansion ? insideExpansion(collector, place, node.end - node.pos) : undefined;
-  let { operator } = place;
+  let others = isExpansion ? insideExpansion(collector, place, node.end - node.pos) : undefined;
+  let operator = isExpansion ? null : place.operator;
   forEachChild(node, (child) => {
-    const at = inside ?? below(place, operator);
-    walk(collector, child, child.type === 'Word' ? { ...at, operator: null } : at);
-    if (child.type !== 'Word') operator = null;
+    if (operator !== null && child.type !== 'Word') {
+      walk(collector, child, below(place, operator));
+      operator = null;
+    } else {
+      others ??= below(place);
+      walk(collector, child, others);
+    }
   });
 }
 

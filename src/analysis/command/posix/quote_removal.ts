@@ -33,6 +33,7 @@ function escapedCharacter(raw: string, at: number): string {
 
 /** Text inside double quotes: a backslash quotes only `$`, `` ` ``, `"`, itself and a newline (POSIX XCU 2.2.3). */
 export function unescapeDoubleQuoted(raw: string): string {
+  if (!raw.includes('\\')) return raw;
   return raw.replace(/\\([$`"\\\n])/g, (_, escaped: string) => (escaped === '\n' ? '' : escaped));
 }
 

@@ -3,6 +3,7 @@ import type {
   Command,
   Redirected,
   Redirection as RedirectionNode,
+  SyntaxNode,
   Word as WordNode,
 } from 'unbash';
 import type { Assignment, Piece, Redirection, Segment, Word } from '../analysis.ts';
@@ -16,7 +17,8 @@ import { literalValue, toWord } from './words.ts';
 /** A simple command as a segment. What stands inside its words is walked by the caller. */
 export function readCommand(collector: Collector, command: Command, place: Place): Segment {
   const { constructs } = collector;
-  const words = command.name === undefined ? [] : [readWord(collector, command.name)];
+  const { name, prefix, suffix } = command;
+  const words = name === undefined ? [] : [readWord(collector, name)];
   const assignments: Assignment[] = [];
   const segment: Segment = {
     language: 'posix',
@@ -28,8 +30,10 @@ export function readCommand(collector: Collector, command: Command, place: Place
     inner: [],
     understood: isKnownName(collector, words[0]),
   };
+  const parts = name === undefined ? [...prefix, ...suffix] : [...prefix, name, ...suffix];
   let afterBoth = false;
-  for (const node of [...command.prefix, ...command.suffix]) {
+  for (const node of parts) {
+    if (node === name) continue;
     if (node.type === 'Word') {
       words.push(readWord(collector, node));
       // Elsewhere than in bash `a &>f b` runs `a` in the background, and then `b`.
@@ -38,20 +42,18 @@ export function readCommand(collector: Collector, command: Command, place: Place
       constructs.add('assignment');
       const assignment = readAssignment(collector, node);
       assignments.push(assignment);
-      if (node.pos >= (command.name?.end ?? Number.POSITIVE_INFINITY))
-        words.push(assignmentWord(node, assignment));
+      if (node.pos >= (name?.end ?? Number.POSITIVE_INFINITY)) words.push(assignmentWord(node, assignment));
     } else {
       segment.redirections.push(readRedirection(collector, node));
       if (node.operator.startsWith('&>')) afterBoth = true;
     }
   }
-  if (!isCovered(command, place)) collector.onDoubt(segment.text);
+  if (!isCovered(command, parts, place.source)) collector.onDoubt(segment.text);
   return segment;
 }
 
 /** Whether nothing but blanks stands between the parts of a command. */
-function isCovered({ pos, end, name, prefix, suffix }: Command, { source }: Place): boolean {
-  const parts = [...prefix, ...(name === undefined ? [] : [name]), ...suffix];
+function isCovered({ pos, end }: Command, parts: readonly SyntaxNode[], source: string): boolean {
   let at = pos;
   for (const part of parts) {
     if (!isBlank(source, at, part.pos)) return false;

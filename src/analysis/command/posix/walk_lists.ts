@@ -1,7 +1,7 @@
 import type { AndOr, Pipeline, PipelineNode, Statement } from 'unbash';
 import { below, type Collector, type Place } from './collector.ts';
 
-type Visit = (node: PipelineNode | AndOr, place: Place) => void;
+type Visit = (collector: Collector, node: PipelineNode | AndOr, place: Place) => void;
 
 /** Statements of one list: each joined to the one before it by what ends that. */
 export function walkStatements(
@@ -14,7 +14,7 @@ export function walkStatements(
   for (const statement of statements) {
     const operator = before === undefined ? place.operator : joiner(collector, before, statement, place);
     if (statement.background === true) collector.constructs.add('background');
-    visit(statement.command, below(place, operator));
+    visit(collector, statement.command, below(place, operator));
     before = statement;
   }
 }
@@ -36,7 +36,11 @@ export function walkJoined(collector: Collector, node: Pipeline | AndOr, place: 
     if (end !== undefined && /(?<!\\)\n/.test(place.source.slice(end, command.pos))) {
       collector.constructs.add('newline');
     }
-    visit(command, below(place, index === 0 ? place.operator : (node.operators[index - 1] ?? null)));
+    visit(
+      collector,
+      command,
+      below(place, index === 0 ? place.operator : (node.operators[index - 1] ?? null)),
+    );
     end = command.end;
   });
 }

@@ -10,21 +10,27 @@ type WordPlace = 'argument' | 'assigned';
 
 /** A word in the shared form. Quotes are removed twice, by the parser and here from its parts, and compared. */
 export function toWord(node: WordNode, onDoubt: OnDoubt, place: WordPlace = 'argument'): Word {
+  const { text, parts } = node;
+  if (parts === undefined && PLAIN.test(text)) {
+    return { text, value: text, pieces: [{ kind: 'literal', text, quoted: false }] };
+  }
   const pieces: Piece[] = [];
-  const { parts } = node;
   if (parts === undefined) {
-    pushUnquoted(pieces, node.text);
+    pushUnquoted(pieces, text);
   } else {
     for (const part of parts) pushPart(pieces, part, onDoubt);
   }
   if (pieces.some((piece) => piece.kind === 'literal' && !piece.quoted && SPECIAL.test(piece.text))) {
-    onDoubt(node.text);
+    onDoubt(text);
   }
-  const marked = markBraces(markTildes(pieces, node.text, place));
+  const marked = markBraces(markTildes(pieces, text, place), text);
   const value = literalValue(marked);
-  if (value !== null && value !== node.value) onDoubt(node.text);
-  return { text: node.text, value, pieces: marked };
+  if (value !== null && value !== node.value) onDoubt(text);
+  return { text, value, pieces: marked };
 }
+
+/** Most words: nothing in them has a meaning to a shell, so that they stand for themselves. */
+const PLAIN = /^[\w./:=,@%+-]+$/;
 
 /** What never stands for itself outside of quotes. */
 const SPECIAL = /\$[[({'"]|[`'"]/;
@@ -148,8 +154,6 @@ function splitTildes(text: string, isFirst: boolean, isLast: boolean, firstOnly 
 
 /** Whether unquoted braces could expand: an opening one, then `,` or `..`, then a closing one. */
 function mayExpandBraces(pieces: readonly Piece[]): boolean {
-  if (!pieces.some((piece) => piece.kind === 'literal' && !piece.quoted && piece.text.includes('{')))
-    return false;
   const unquoted = pieces
     .map((piece) => (piece.kind === 'literal' && !piece.quoted ? piece.text : ' '))
     .join('');
@@ -161,8 +165,8 @@ function mayExpandBraces(pieces: readonly Piece[]): boolean {
 }
 
 /** Makes unquoted text with braces that could expand dynamic where the parser took it for plain text. */
-function markBraces(pieces: Piece[]): Piece[] {
-  if (!mayExpandBraces(pieces)) return pieces;
+function markBraces(pieces: Piece[], text: string): Piece[] {
+  if (!text.includes('{') || !mayExpandBraces(pieces)) return pieces;
   return pieces.map((piece) =>
     piece.kind === 'literal' && !piece.quoted && /[{}]/.test(piece.text)
       ? { kind: 'dynamic', text: piece.text }

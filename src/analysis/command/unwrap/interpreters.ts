@@ -1,5 +1,5 @@
 import type { Word } from '../analysis.ts';
-import { commandName } from '../command_name.ts';
+import { versionStart } from '../command_name.ts';
 import { isOneWord, isOperand, literalWord } from './word_tools.ts';
 
 /** How an interpreter takes its options. */
@@ -35,15 +35,8 @@ const NODE = interpreter({
   files: 'r',
   nothing: 'v',
   longCode: ['--eval', '--print', '--interactive'],
-  longValues: [
-    '--conditions',
-    '--input-type',
-    '--title',
-    '--env-file',
-    '--test-name-pattern',
-    '--test-reporter',
-  ],
-  longFiles: ['--require', '--import', '--loader', '--experimental-loader'],
+  longValues: ['--conditions', '--input-type', '--title', '--test-name-pattern'],
+  longFiles: ['--require', '--import', '--loader', '--experimental-loader', '--env-file'],
 });
 
 const SPECS: Readonly<Record<string, InterpreterSpec>> = {
@@ -53,17 +46,18 @@ const SPECS: Readonly<Record<string, InterpreterSpec>> = {
   ruby: interpreter({ code: 'enp', values: 'IECKX', files: 'r' }),
   node: NODE,
   nodejs: NODE,
-  php: interpreter({ code: 'rRBE', values: 'cdgz', files: 'fF', nothing: 'vim' }),
+  php: interpreter({ code: 'rRBE', values: 'dg', files: 'cfFz', nothing: 'vim' }),
   lua: interpreter({ code: 'e', files: 'l', nothing: 'v' }),
   luajit: interpreter({ code: 'e', values: 'jOb', files: 'l', nothing: 'v' }),
   osascript: interpreter({ code: 'e', values: 'ls' }),
   rscript: interpreter({ code: 'e' }),
   julia: interpreter({
     code: 'eE',
-    values: 'CJptO',
-    files: 'L',
+    values: 'CptO',
+    files: 'JL',
     nothing: 'v',
     longCode: ['--eval', '--print'],
+    longFiles: ['--load', '--sysimage'],
   }),
   tclsh: interpreter({}),
   wish: interpreter({}),
@@ -81,14 +75,24 @@ const SPECS: Readonly<Record<string, InterpreterSpec>> = {
     code: 'ep',
     files: 'r',
     longCode: ['--eval', '--print'],
+    longFiles: ['--preload', '--require', '--import'],
     subcommands: ['run', 'test', 'x'],
   }),
 };
 
-/** The interpreter that a path names, whatever its version: `/usr/bin/python3.12` is `python`. */
-export function interpreterNamed(path: string): string | undefined {
-  const name = commandName(path).replace(/w?[-.]?\d[\d.]*[a-z]?$/, '');
-  return Object.hasOwn(SPECS, name) ? name : undefined;
+/** The interpreter that a command's name means, whatever its version: `python3.12` is `python`. */
+export function interpreterNamed(name: string): string | undefined {
+  const plain = withoutVersion(name);
+  return Object.hasOwn(SPECS, plain) ? plain : undefined;
+}
+
+/** Without a version such as `3.12`, `-3`, `.5.36` or `3.13t` and the `w` of Windows before it. */
+function withoutVersion(name: string): string {
+  const end = /[a-z]$/.test(name) ? name.length - 1 : name.length;
+  let start = versionStart(name, end);
+  if (start === end) return name;
+  if (/[-.]/.test(name.charAt(start - 1))) start -= 1;
+  return name.slice(0, name.charAt(start - 1) === 'w' ? start - 1 : start);
 }
 
 export type InterpreterArguments =
@@ -118,6 +122,8 @@ export function readInterpreterArguments(name: string, words: readonly Word[]): 
     const next = option.attached ?? words[at + 1];
     if (option.attached === null) at += 1;
     if (next === undefined) return null;
+    // A setting of `php` names files that run too.
+    if (name === 'php' && /_file|extension|sendmail/.test(next.value ?? '_file')) return null;
     if (option.isFile) files.push(next);
   }
   return files.length > 0 && name === 'php' ? { kind: 'files', files } : { kind: 'input' };
@@ -156,7 +162,7 @@ function readLetters(spec: InterpreterSpec, letters: string): OptionRead | null 
 
 /** Long options whose value is attached, or that are known to have none. */
 const LONG_FLAG =
-  /^--(?:inspect(?:-brk)?|trace-[a-z-]+|experimental-[a-z-]+|no-[a-z-]+|enable-source-maps|test|watch|check|harmony[a-z-]*|allow-[a-z-]+|prof|expose-gc|use-[a-z-]+|quiet|reload|unstable[a-z-]*|cached-only|verbose|yjit|jit|disable-[a-z-]+|enable-[a-z-]+|bun|hot|smol|silent|vanilla|slave)(?:=|$)/;
+  /^--(?:inspect(?:-brk)?|trace-[a-z-]+|experimental-(?!config|default-config)[a-z-]+|max-[a-z-]+|stack-[a-z-]+|unhandled-rejections|no-[a-z-]+|enable-source-maps|test|watch|check|harmony[a-z-]*|allow-[a-z-]+|prof|expose-gc|use-[a-z-]+|quiet|reload|unstable[a-z-]*|cached-only|verbose|yjit|jit|disable-[a-z-]+|enable-[a-z-]+|bun|hot|smol|silent|vanilla|slave)(?:=|$)/;
 
 function readLong(spec: InterpreterSpec, value: string): OptionRead | null {
   const equals = value.indexOf('=');
@@ -168,5 +174,5 @@ function readLong(spec: InterpreterSpec, value: string): OptionRead | null {
     const attached = equals === -1 ? null : literalWord(value.slice(equals + 1));
     return { attached, isFile };
   }
-  return LONG_FLAG.test(value) || (equals !== -1 && !/eval|exec|command|code/.test(name)) ? 'flag' : null;
+  return LONG_FLAG.test(value) ? 'flag' : null;
 }

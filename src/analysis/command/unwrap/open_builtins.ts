@@ -37,10 +37,10 @@ export const openAlias: Opener = ({ words }) => {
 
 /** Options with which a builtin runs or installs a command that its words do not show as one. */
 const HIDING_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
-  ['hash', /^-[a-z]*p/],
+  ['hash', /^-[a-z]*p|=/],
   ['enable', /^-[a-z]*[fn]/],
-  ['compgen', /^-[a-z]*[CF]/],
-  ['complete', /^-[a-z]*[CF]/],
+  ['compgen', /^-[a-z]*[CFW]/],
+  ['complete', /^-[a-z]*[CFW]/],
   ['mapfile', /^-[a-z]*C/],
   ['readarray', /^-[a-z]*C/],
   ['bind', /^-[a-z]*[xf]/],

@@ -1,10 +1,11 @@
+import { commandName } from '../command_name.ts';
 import { interpreterNamed, readInterpreterArguments } from './interpreters.ts';
 import { dynamic, hidden, type Opener } from './outcome.ts';
 import { isKnownFile } from './word_tools.ts';
 
 /** An interpreter: with a file it runs that, with code in its words or its input nobody here knows what. */
 export const openInterpreter: Opener = ({ words, isPiped, redirections }) => {
-  const name = interpreterNamed(words[0]?.value ?? '');
+  const name = interpreterNamed(commandName(words[0]?.value ?? ''));
   const read = name === undefined ? null : readInterpreterArguments(name, words);
   if (read === null) return [dynamic('an option of an interpreter is not known')];
   if (read.kind === 'code') return [hidden('an interpreter runs code that is not analysed')];

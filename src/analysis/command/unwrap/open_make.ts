@@ -27,7 +27,9 @@ export function readMakeFiles(words: readonly Word[]): Word[] {
 export const openMake: Opener = ({ words }) => {
   const runs = words
     .slice(1)
-    .some(({ value }) => /^(?:--eval|-E|(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)[:?+]?=)/.test(value ?? ''));
+    .some(({ value }) =>
+      /^(?:--ev|-E|[^=]*!=|(?:SHELL|MAKEFLAGS|\.SHELLFLAGS)[:?+]*=)|\$[({]/.test(value ?? ''),
+    );
   const reads = !readMakeFiles(words).every(isKnownFile);
   return runs || reads ? [hidden('`make` would run what its words or its input say')] : [];
 };

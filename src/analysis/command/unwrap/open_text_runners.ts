@@ -29,7 +29,17 @@ export const openWatch: Opener = ({ words }) => {
 
 const SSH = optionSpec('46AaB:b:Cc:D:E:e:F:fGgI:i:J:KkL:l:MmNnO:o:P:p:Q:qR:S:sTtVvW:w:XxYy');
 const SSH_NOTHING = new Set(['G', 'N', 'O', 'Q', 'V', 'W', 's']);
-const SSH_LOCAL = /^\s*(?:proxycommand|localcommand|knownhostscommand|permitlocalcommand|include)\b/i;
+/** Options of the configuration that run or load nothing here; the others may. */
+const SSH_HARMLESS = new RegExp(
+  '^\\s*(?:stricthostkeychecking|userknownhostsfile|globalknownhostsfile|connecttimeout|connectionattempts|batchmode|' +
+    'loglevel|serveraliveinterval|serveralivecountmax|identitiesonly|identityfile|identityagent|port|user|hostname|' +
+    'passwordauthentication|pubkeyauthentication|kbdinteractiveauthentication|preferredauthentications|' +
+    'compression|tcpkeepalive|forwardagent|forwardx11|requesttty|controlmaster|controlpath|controlpersist|' +
+    'addressfamily|bindaddress|proxyjump|hostkeyalgorithms|pubkeyacceptedalgorithms|kexalgorithms|ciphers|macs|' +
+    'checkhostip|updatehostkeys|visualhostkey|exitonforwardfailure|numberofpasswordprompts|sendenv|' +
+    'clearallforwardings|localforward|remoteforward|dynamicforward|gssapiauthentication)\\s*[\\s=]',
+  'i',
+);
 
 /** `ssh host command`: a shell on the host reads it. Options may stand after the host too. */
 export const openSsh: Opener = (opening) => {
@@ -39,7 +49,8 @@ export const openSsh: Opener = (opening) => {
   if (before === null || after === null) return runUnknown(words.slice(1), unknownCommand());
   const seen = [...before.seen, ...after.seen];
   const isLocal = seen.some(
-    ([name, value]) => name === 'o' && (value?.value == null || SSH_LOCAL.test(value.value)),
+    ([name, value]) =>
+      name === 'F' || name === 'I' || (name === 'o' && !SSH_HARMLESS.test(value?.value ?? '')),
   );
   const outcomes = isLocal ? [hidden('an option of `ssh` runs a command here')] : [];
   const host = words[before.at];
@@ -151,11 +162,20 @@ export const openParallel: Opener = ({ words }) => {
   const end = rest.findIndex(({ value }) => /^:::/.test(value ?? ''));
   const command = end === -1 ? rest : rest.slice(0, end);
   if (command.length === 0) return [hidden('what is read or listed would run as commands')];
+  // What is listed takes the place of these, in a name or a text too, or Perl runs what they hold.
+  if (command.some(({ value }) => /[{}]/.test(value ?? ''))) {
+    return runUnknown(command, hidden('`parallel` puts what it reads or lists into the command'));
+  }
   return runJoined([...command, literalWord('"$@"')]);
 };
 
-/** `at` and `batch` read what runs later. */
+const AT = optionSpec('bc:d:f:lmMq:r:t:u:vV');
+
+/** `at` and `batch` read what runs later; with `-f` from a file, which is not bound as a script file is. */
 export const openDeferred: Opener = (opening) => {
-  const asks = opening.words.slice(1).some(({ value }) => /^-[a-zA-Z]*[lrdcVf]/.test(value ?? ''));
-  return asks ? [] : openInput(opening);
+  const options = readOptions(opening.words, 1, AT);
+  if (options === null) return [hidden('what runs later is not known')];
+  const has = (letters: string): boolean => options.seen.some(([name]) => letters.includes(name));
+  if (has('f')) return [hidden('what a file says would run later')];
+  return has('lrdc') ? [] : openInput(opening);
 };

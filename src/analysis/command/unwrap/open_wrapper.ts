@@ -5,10 +5,10 @@ import { fixedStart, isOneWord, isOperand, literalWord } from './word_tools.ts';
 import type { WrapperSpec } from './wrapper_table.ts';
 
 /** The words after `at` as the command that runs, or why that is not known. */
-function runRest(words: readonly Word[], at: number, spec: Partial<WrapperSpec>): Outcome[] {
+function runRest(words: readonly Word[], at: number, spec: Partial<WrapperSpec>, name = NAME): Outcome[] {
   const before = words.slice(at, at + (spec.operands ?? 0));
   if (!before.every(isOneWord)) return runUnknown(words.slice(at), unknownCommand());
-  const taken = takeAssignments(words.slice(at + before.length), spec.takesAssignments === true);
+  const taken = takeAssignments(words.slice(at + before.length), spec.takesAssignments === true, name);
   if (taken === null) return runUnknown(words.slice(at), unknownCommand());
   const { assignments, rest } = taken;
   if (rest.length > 0) return [runWords(rest, assignments)];
@@ -19,11 +19,19 @@ export function unknownCommand(): Outcome {
   return dynamic('the command that a wrapper would run is not known');
 }
 
+/** Options by which code of another file is loaded. Of `strace` a file that starts with `|` or `!` is a command. */
+const LOADS = new Set(['audit', 'faked', 'lib', 'library-path', 'load-interp', 'preload']);
+
 /** A wrapper of which the table tells all. */
 export function openWrapper(spec: WrapperSpec): Opener {
   return ({ words }) => {
     const options = readOptions(words, 1, spec.options);
     if (options === null) return runUnknown(guessRest(words), unknownCommand());
+    const runsMore = options.seen.some(
+      ([name, value]) => LOADS.has(name) || /^[|!]/.test(value?.value ?? ''),
+    );
+    if (runsMore)
+      return runUnknown(words.slice(options.at), hidden('an option of a wrapper runs or loads more'));
     if (options.seen.some(([name]) => spec.runsNothing.includes(name))) return [];
     const startsShell = options.seen.some(([name]) => spec.startsShell.includes(name));
     return runRest(words, options.at, startsShell ? { ...spec, hasDefaultShell: true } : spec);
@@ -36,17 +44,20 @@ function guessRest(words: readonly Word[]): readonly Word[] {
   return at === -1 ? [] : words.slice(at);
 }
 
-const NAME = /^([A-Za-z_][\w.]*)=/;
+/** What has an equals sign is an assignment, of a name that no shell could give too; for `sudo` unless it is a path. */
+const NAME = /^([^=/][^=]*)=/;
+const ENV_NAME = /^([^=]*)=/;
 
 /** `NAME=value` words, which become assignments of what runs. */
 function takeAssignments(
   words: readonly Word[],
   takes: boolean,
+  name: RegExp,
 ): { assignments: Assignment[]; rest: readonly Word[] } | null {
   const assignments: Assignment[] = [];
   let at = 0;
   for (let word = words[at]; takes && word !== undefined; word = words[at]) {
-    const match = NAME.exec(fixedStart(word));
+    const match = name.exec(fixedStart(word));
     if (match?.[1] === undefined) break;
     // A value that splits could bring the name of another command.
     if (!isOneWord(word)) return null;
@@ -102,7 +113,7 @@ export const openEnv: Opener = ({ words }) => {
     if (options === null) return runUnknown(guessRest(current), unknownCommand());
     const at = current[options.at]?.value === '-' ? options.at + 1 : options.at;
     const split = options.seen.find(([name]) => name === 'S' || name === 'split-string');
-    if (split === undefined) return runRest(current, at, { takesAssignments: true });
+    if (split === undefined) return runRest(current, at, { takesAssignments: true }, ENV_NAME);
     const text = split[1]?.value ?? null;
     if (text === null || !PLAIN_SPLIT.test(text)) {
       return runUnknown(current.slice(at), hidden('`env -S` splits its text by rules of its own'));

@@ -1,5 +1,5 @@
 import type { CommandLanguage } from '../analysis.ts';
-import { commandName } from '../command_name.ts';
+import { commandName, withoutVersion } from '../command_name.ts';
 import { interpreterNamed } from './interpreters.ts';
 import { openAwk } from './open_awk.ts';
 import {
@@ -115,17 +115,14 @@ export function openerOf(path: string, language: CommandLanguage): Opener | unde
     (language === 'cmd' && NOT_IN_CMD.has(name)) ||
     (language === 'powershell' && NOT_IN_POWERSHELL.has(name));
   const common = isElsewhere ? undefined : POSIX_OPENERS.get(name);
-  const isWindowsName = language !== 'posix' || /^(?:powershell|pwsh|cmd|wsl|forfiles)$/.test(name);
-  const opener = common ?? (isWindowsName ? WINDOWS_OPENERS.get(name) : undefined);
+  const opener = common ?? WINDOWS_OPENERS.get(name);
   if (opener !== undefined) return opener;
-  if (SHELLS.has(name.replace(VERSION, ''))) return openShell;
+  if (SHELLS.has(withoutVersion(name))) return openShell;
   if (name.startsWith('-')) return openDashed;
   if (FOREIGN_SHELLS.has(name)) return openForeignShell;
-  if (interpreterNamed(path) !== undefined) return openInterpreter;
+  if (interpreterNamed(name) !== undefined) return openInterpreter;
   return LOADER.test(name) ? openWrapper(LOADER_SPEC) : undefined;
 }
-
-const VERSION = /-?\d[\d.]*$/;
 
 /** bash takes `time` for a reserved word and an option after it for the command; other shells run `time`. */
 const openDashed: Opener = (opening) => {

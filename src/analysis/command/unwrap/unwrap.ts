@@ -61,8 +61,10 @@ function unwrapSegment(unwrapping: Unwrapping, segment: Segment, depth: number, 
   if (!isFixedName(problems, segment.words[0])) return { ...segment, understood: false };
   const open = openerFor(segment);
   if (open === undefined) return withAssignmentsJudged(problems, segment);
+  const { pipedFrom, isPiped } = input;
   const redirections = [...input.redirections, ...segment.redirections];
-  const outcomes = open({ ...input, segment, words: segment.words, redirections });
+  const outcomes = open({ segment, words: segment.words, redirections, pipedFrom, isPiped });
+  if (outcomes.length === 0) return withAssignmentsJudged(problems, segment);
   const inner: Segment[] = [];
   let understood = segment.understood;
   for (const outcome of outcomes) {
@@ -73,9 +75,8 @@ function unwrapSegment(unwrapping: Unwrapping, segment: Segment, depth: number, 
       problems.add('too_deep', 'commands that run commands are nested too deeply');
       understood = false;
     } else {
-      for (const found of readOutcome(unwrapping, segment, outcome, depth + 1, { ...input, redirections })) {
-        inner.push(found);
-      }
+      const passed = { redirections, pipedFrom, isPiped };
+      for (const found of readOutcome(unwrapping, segment, outcome, depth + 1, passed)) inner.push(found);
     }
   }
   return withAssignmentsJudged(problems, { ...segment, inner, understood });

@@ -8,7 +8,8 @@ export const SINGLE_QUOTES = "'\u2018\u2019\u201a\u201b";
 export const DOUBLE_QUOTES = '"\u201c\u201d\u201e';
 
 const WORD_STOPS = '\n;|&(){},<>';
-const VARIABLE = /\$(?:\{([^}\n]*)\}|((?:[\p{L}\p{N}_]+:(?!:))?[\p{L}\p{N}_?]+)|([$?^]))/uy;
+/** A brace in a name stands behind a backtick, so what is never closed is not read on past the next one. */
+const VARIABLE = /\$(?:\{((?:[^{}`\n]|`[^\n])*)\}|((?:[\p{L}\p{N}_]+:(?!:))?[\p{L}\p{N}_?]+)|([$?^]))/uy;
 const SPLAT = /@([\p{L}_][\p{L}\p{N}_]*)/uy;
 const MEMBERS = /(?:(?:\.|::)[\p{L}_][\p{L}\p{N}_]*|\[[^[\]\n]{0,200}\])+/uy;
 const HERE_STRING = /@(['"\u2018-\u201e])[^\S\n]*\n/uy;

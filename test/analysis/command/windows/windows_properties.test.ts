@@ -4,7 +4,8 @@ import { listSegments } from '../../../../src/analysis/command/analysis.ts';
 import { decodeEncodedCommand } from '../../../../src/analysis/command/windows/encoded_command.ts';
 import { parseCmd } from '../../../../src/analysis/command/windows/parse_cmd.ts';
 import { parsePowerShell } from '../../../../src/analysis/command/windows/parse_powershell.ts';
-import { leastTime, readVectors } from './support.ts';
+import { GROWTH_MAX, growthOf, repeated } from '../growth.ts';
+import { readVectors } from './support.ts';
 
 const PARSERS = [parseCmd, parsePowerShell];
 const commands = readVectors<{ cases: { command: string }[] }>('destructive-commands.json').cases.map(
@@ -192,19 +193,8 @@ describe('reading a text of Windows', () => {
     ],
   ];
   it.each(units)('takes time in proportion to its length: %j again and again', (unit) => {
-    const ofSize = (size: number) => unit.repeat(Math.floor(size / unit.length));
     for (const parse of PARSERS) {
-      const short = ofSize(16_384);
-      const long = ofSize(262_144);
-      parse(short);
-      // Sixteen times the length: a quadratic reader would take 256 times as long.
-      expect(leastTime(() => parse(long))).toBeLessThan(
-        100 *
-          Math.max(
-            leastTime(() => parse(short)),
-            2,
-          ),
-      );
+      expect(growthOf(parse, (length) => repeated(unit, length))).toBeLessThan(GROWTH_MAX);
     }
   });
 });
