@@ -50,8 +50,8 @@ async function waitForStatus(client: ApiClient, id: string, status: string, time
   });
 }
 
-describe('a lease', () => {
-  test('that has lapsed is not renewed: what read as cancelled stays so', async () => {
+describe('a lapsed lease', () => {
+  test('is not renewed: what read as cancelled stays so', async () => {
     const agent = await open(here, here.tokens.AGENT);
     const id = await request(agent);
     await here.sql`update approvals set asker_lease_until = clock_timestamp() - interval '1 second'

@@ -24,15 +24,17 @@ function valueAt(tokens: readonly RoughToken[], at: number): string | null {
 
 /** `for NAME in WORDS`: the words that a variable runs through. */
 function loopAt(tokens: readonly RoughToken[], at: number): { name: string; words: Word[] } | null {
+  const keyword = valueAt(tokens, at);
+  if (keyword !== 'for' && keyword !== 'select') return null;
   const name = valueAt(tokens, at + 1);
-  const isLoop = /^(for|select)$/.test(valueAt(tokens, at) ?? '') && valueAt(tokens, at + 2) === 'in';
-  return isLoop && name !== null ? { name, words: wordsFrom(tokens, at + 3) } : null;
+  const isLoop = name !== null && valueAt(tokens, at + 2) === 'in';
+  return isLoop ? { name, words: wordsFrom(tokens, at + 3) } : null;
 }
 
 /** The names of the functions that are defined here. */
 function functionsOf(tokens: readonly RoughToken[]): Set<string> {
   const names = new Set<string>();
-  for (const at of tokens.keys()) {
+  for (let at = 0; at < tokens.length; at += 1) {
     const isHead = valueAt(tokens, at + 1) === '(' && valueAt(tokens, at + 2) === ')';
     const name =
       valueAt(tokens, at) === 'function' ? valueAt(tokens, at + 1) : isHead ? valueAt(tokens, at) : null;
@@ -65,7 +67,7 @@ export function bindFromText(text: string, scope: Scope): void {
   const tokens = readRoughly(text);
   const functions = hasFunction ? functionsOf(tokens) : new Set<string>();
   const perPosition = new Map<string, Word[]>();
-  for (const at of tokens.keys()) {
+  for (let at = 0; at < tokens.length; at += 1) {
     const loop = hasLoop ? loopAt(tokens, at) : null;
     if (loop !== null) bind(scope, loop.name, loop.words);
     if (functions.size === 0 || !functions.has(valueAt(tokens, at) ?? '')) continue;

@@ -4,7 +4,8 @@ import { type Expander, expandWord } from './expand_word.ts';
 /** The last component of an executable as a rule names it: lower case, without `.exe`. */
 export function baseName(executable: string): string {
   const name = executable.slice(Math.max(executable.lastIndexOf('/'), executable.lastIndexOf('\\')) + 1);
-  return name.toLowerCase().replace(/\.exe$/, '');
+  const lower = name.toLowerCase();
+  return lower.endsWith('.exe') ? lower.slice(0, -4) : lower;
 }
 
 /** How many words that the first may expand to are each taken for the name. */
@@ -12,19 +13,24 @@ const NAMES_MAX = 16;
 
 export interface NamedWords {
   name: string;
-  args: string[];
+  args: readonly string[];
 }
 
 /** The readings of a segment's words as a name and what follows it: several, where the first word has several. */
 export function readNames(
   segment: Segment,
   expander: Expander,
-  change: (args: string[]) => string[],
+  change: (args: readonly string[]) => readonly string[],
 ): NamedWords[] {
-  const [first, ...rest] = segment.words;
+  const [first] = segment.words;
   if (first === undefined) return [];
   const names = expandWord(first, expander);
-  const tail = rest.flatMap((word) => expandWord(word, expander));
+  const tail: string[] = [];
+  for (let at = 1; at < segment.words.length; at += 1) {
+    const word = segment.words[at];
+    if (word !== undefined) for (const arg of expandWord(word, expander)) tail.push(arg);
+  }
+  if (names.length === 1) return [{ name: baseName(names[0] ?? ''), args: change(tail) }];
   return names
     .slice(0, NAMES_MAX)
     .map((name, index) => ({ name: baseName(name), args: change([...names.slice(index + 1), ...tail]) }));

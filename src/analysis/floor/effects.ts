@@ -61,6 +61,11 @@ export function innerScope(command: Command, segment: Segment, scope: Scope, exp
   return inner;
 }
 
+/** Whether a command of this name changes what those after it in its shell run in. */
+export function changesShell(name: string): boolean {
+  return CHANGES_FOLDER.has(name) || DECLARES.has(name) || name === 'set';
+}
+
 /** What a command changes for those after it in its shell. */
 export function changeScope({ name, args }: Command, { words }: Segment, scope: Scope): void {
   if (CHANGES_FOLDER.has(name)) scope.folders = foldersAfter(args, words[1], scope);

@@ -1,7 +1,7 @@
 import type { Piece, Word } from '../command/analysis.ts';
 import { splitBraces } from './expand_braces.ts';
 import { expandParameter } from './expand_parameter.ts';
-import { globToMarks, hasMark, ONE, SOME, SPLIT, STAR, UNKNOWN, WILD } from './marks.ts';
+import { globToMarks, hasMark, SOME, SPLIT, UNKNOWN, WILD } from './marks.ts';
 import { readAsWord } from './read_roughly.ts';
 import { type Binding, lookUp, type Scope } from './scope.ts';
 
@@ -117,9 +117,4 @@ export function expandWord(word: Word, expander: Expander): string[] {
     if (isWhole) return [reading.replaceAll(SPLIT, ' ')];
     return reading.split(SPLIT).filter((part) => part !== '');
   });
-}
-
-/** Whether a pattern is a glob or partly unknown, and so no name that is written out. */
-export function isOpenName(pattern: string): boolean {
-  return [UNKNOWN, STAR, ONE, WILD].some((mark) => pattern.includes(mark));
 }

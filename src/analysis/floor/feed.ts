@@ -50,8 +50,8 @@ export function feedOfParallel(args: readonly string[], input: Output | null): F
 const REPLACED_MAX = 64;
 
 /** The arguments with what is fed to them. */
-export function feedInto(args: readonly string[], feed: Feed | null): string[] {
-  if (feed === null) return [...args];
+export function feedInto(args: readonly string[], feed: Feed | null): readonly string[] {
+  if (feed === null) return args;
   const { placeholder, values } = feed;
   if (placeholder === null) return [...args, ...values];
   const few = values.length > REPLACED_MAX ? [WILD] : values;

@@ -1,5 +1,5 @@
 import type { CommandCall } from '../../core/command_call.ts';
-import { type CommandAnalysis, listSegments } from '../command/analysis.ts';
+import type { CommandAnalysis } from '../command/analysis.ts';
 import type { FloorHit } from './floor.ts';
 import { findPosixFloor } from './posix_floor.ts';
 import { findWindowsFloor } from './windows_floor.ts';
@@ -12,21 +12,10 @@ import { findWindowsFloor } from './windows_floor.ts';
  * is harmless.
  */
 export function findFloor(call: CommandCall, analysis: CommandAnalysis): FloorHit[] {
-  const known = listPosixDeletions(analysis);
-  const onWindows = findWindowsFloor(call, analysis).filter(
-    ({ rule, text }) => !(rule.startsWith('recursive-delete') && known.has(text)),
-  );
-  return [...findPosixFloor(call, analysis), ...onWindows];
-}
-
-/**
- * `rm` in a shell, with nothing in its words that only Windows has: what it deletes is for the rules of POSIX alone,
- * which know its loops, functions and parameters.
- */
-function listPosixDeletions(analysis: CommandAnalysis): Set<string> {
-  const segments = listSegments(analysis.segments).filter(
-    ({ language, words, text }) =>
-      language === 'posix' && words[0]?.value?.endsWith('rm') === true && !/\\|%|\$env:|:\//i.test(text),
-  );
-  return new Set(segments.map(({ text }) => text));
+  const hits = new Map<string, FloorHit>();
+  for (const hit of [...findPosixFloor(call, analysis), ...findWindowsFloor(call, analysis)]) {
+    const key = `${hit.rule}\n${hit.text}`;
+    if (!hits.has(key)) hits.set(key, hit);
+  }
+  return [...hits.values()];
 }

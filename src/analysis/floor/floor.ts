@@ -10,6 +10,8 @@ export const FLOOR_RULES = [
   'shadow-copy-destruction',
   'registry-hive-deletion',
   'recursive-permission-change',
+  /** A script that would run and that no look can tell anything of: nested and assembled past all measure. */
+  'hidden-script',
 ] as const;
 export type FloorRule = (typeof FLOOR_RULES)[number];
 

@@ -9,11 +9,21 @@ import { couldBeRawDevice, placeOf } from './protected_paths.ts';
 
 const INTERPRETER =
   /^(python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|tclsh|osascript|awk|gawk|mawk|nawk|Rscript|julia|groovy|scala|ipython)[\d.]*$/i;
+/** Whether a name is that of an interpreter of another language than a shell's. */
+export function isInterpreter(name: string): boolean {
+  return INTERPRETER.test(name);
+}
+
+/** Whether a text names an interpreter anywhere. */
+export function mentionsInterpreter(text: string): boolean {
+  return /\b(?:python|pypy|perl|ruby|node|deno|bun|php|lua|tclsh|osascript)/i.test(text);
+}
+
 const CODE_OPTION = /^(-[a-zA-Z]*[ceErp]|--eval|--print|--execute|eval|exec)$/;
 
 /** Program text that a command hands to an interpreter: in an argument, from a pipe or from a here-document. */
 export function codeOf({ name, args, input }: Command): string[] {
-  if (!INTERPRETER.test(name)) return [];
+  if (!isInterpreter(name)) return [];
   if (/awk$/.test(name)) return [...args];
   const codes = args.filter((_, index) => CODE_OPTION.test(args[index - 1] ?? ''));
   for (const arg of args) {

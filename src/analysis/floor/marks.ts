@@ -22,6 +22,11 @@ export function hasMark(pattern: string): boolean {
   return ANY_MARK.test(pattern);
 }
 
+/** Whether a pattern is a glob or partly unknown, and so no name that is written out. */
+export function isOpenName(pattern: string): boolean {
+  return /[\uE000\uE002-\uE004]/.test(pattern);
+}
+
 /** Longest name that patterns are compared with; what fixes more characters than this equals none of them. */
 const NAME_LENGTH_MAX = 24;
 

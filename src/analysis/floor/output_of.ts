@@ -15,8 +15,11 @@ function listing(args: readonly string[]): string {
 /** What a command prints, as a pattern, where its text alone tells; null where it does not. */
 export function outputOf(command: Command, budget: Budget): string | null {
   const text = printed(command);
-  if (text !== null) budget.left -= text.length;
-  return budget.left < 0 ? null : text;
+  if (text === null) return null;
+  budget.left -= text.length;
+  if (budget.left >= 0) return text;
+  budget.reserve -= text.length;
+  return budget.reserve < 0 ? null : text;
 }
 
 function printed({ name, args, input, ground }: Command): string | null {

@@ -2,11 +2,13 @@ import type { CommandCall } from '../../core/command_call.ts';
 import { analyseCommand } from '../command/analyse_command.ts';
 import type { CommandAnalysis, Construct, Segment } from '../command/analysis.ts';
 import { bindFromText } from './bindings.ts';
+import { isCut } from './cut.ts';
 import type { FloorHit, FloorRule } from './floor.ts';
 import { holdsForkBomb } from './fork_bomb.ts';
 import { readAllRoughly } from './rough_segments.ts';
+import { scanRoughly } from './scan_roughly.ts';
 import { openingScope } from './scope.ts';
-import { walkList } from './walk.ts';
+import { walkText } from './walk.ts';
 
 const UNREAD = new Set(['syntax', 'too_deep', 'too_long', 'control_character']);
 const BRANCHES: readonly Construct[] = ['control_flow', 'function', 'subshell', 'command_substitution'];
@@ -29,14 +31,19 @@ export function findPosixFloor(call: CommandCall, analysis: CommandAnalysis): Fl
   };
   // An argument vector runs as it stands: its quoted form is no script.
   const text = call.argv === null ? call.command : null;
-  const scope = openingScope(call, { left: EXPANSION_MIN + EXPANSION_PER_CHARACTER * call.command.length });
+  const most = EXPANSION_MIN + EXPANSION_PER_CHARACTER * call.command.length;
+  const scope = openingScope(call, { left: most, reserve: most });
   if (text !== null && analysis.language === 'posix') {
     if (holdsForkBomb(text)) report('fork-bomb', { text });
     bindFromText(text, scope);
   }
+  if (isCut(analysis)) {
+    const whole = call.argv?.join(' ') ?? call.command;
+    for (const rule of scanRoughly(whole, scope)) report(rule, { text: whole });
+  }
   const analyse = (script: string): readonly Segment[] =>
     segmentsOf(analyseCommand({ ...call, command: script, argv: null, resolvedPaths: null }), script);
   const isStraight = !analysis.constructs.some((construct) => BRANCHES.includes(construct));
-  walkList(segmentsOf(analysis, text), { scope, input: null, feed: null }, { analyse, report, isStraight });
+  walkText(segmentsOf(analysis, text), { scope, feed: null }, { analyse, report, isStraight });
   return [...hits.values()];
 }

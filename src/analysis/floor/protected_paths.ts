@@ -47,11 +47,17 @@ const DRIVE = 'abcdefghijklmnopqrstuvwxyz';
 /** Longest path, in folders, that is compared: what is deeper is no protected place. */
 const DEPTH_MAX = 64;
 
+/** `/proc/self`, in which `root` is the root of the file system. */
+function isProcess([first, second = '', ...more]: readonly string[]): boolean {
+  return first === 'proc' && /^(?:self|thread-self|\d+)$/.test(second) && more.length === 0;
+}
+
 /** Folder names from the root, `.` and `..` and repeated slashes resolved as text. */
 export function splitAbsolute(path: string): string[] {
   const parts: string[] = [];
   for (const part of path.split('/')) {
     if (part === '..') parts.pop();
+    else if (part === 'root' && isProcess(parts)) parts.length = 0;
     else if (part !== '' && part !== '.') parts.push(part);
   }
   return parts;

@@ -24,6 +24,9 @@ const OPERATORS = [
 const SINGLE_OPERATORS = ';&|()<>\n';
 const WORD_END = ' \t\r;&|()<>\n';
 const NAME = /[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]/y;
+/** Runs of characters that stand for themselves. */
+const PLAIN = /[^ \t\r;&|()<>\n$`"'*?[{\\]*/y;
+const PLAIN_IN_QUOTES = /[^"\\$`]*/y;
 
 interface Cursor {
   text: string;
@@ -39,6 +42,13 @@ interface BracePairs {
 
 function startAt(text: string): Cursor {
   return { text, at: 0, braces: { closes: new Map(), until: 0 } };
+}
+
+/** Where the run of such characters from here ends. */
+function endOfRun(run: RegExp, text: string, at: number): number {
+  run.lastIndex = at;
+  run.test(text);
+  return run.lastIndex;
 }
 
 function nameAt(text: string, at: number): string {
@@ -99,8 +109,10 @@ function readDoubleQuoted(cursor: Cursor, pieces: Piece[]): void {
       flush();
       pieces.push(letter === '$' ? readDollar(cursor, true) : readBackticks(cursor));
     } else {
-      literal += letter;
-      cursor.at += 1;
+      // A backslash before an ordinary character stands for itself.
+      const end = endOfRun(PLAIN_IN_QUOTES, text, letter === '\\' ? cursor.at + 1 : cursor.at);
+      literal += text.slice(cursor.at, end);
+      cursor.at = end;
     }
   }
   cursor.at += 1;
@@ -167,16 +179,13 @@ function readPlain(cursor: Cursor, pieces: Piece[]): void {
   const { text } = cursor;
   let literal = '';
   while (cursor.at < text.length) {
-    const letter = text.charAt(cursor.at);
-    if (WORD_END.includes(letter) || '$`"\'*?[{'.includes(letter)) break;
-    if (letter === '\\') {
-      const next = text.charAt(cursor.at + 1);
-      literal += next === '\n' ? '' : next;
-      cursor.at += 2;
-    } else {
-      literal += letter;
-      cursor.at += 1;
-    }
+    const end = endOfRun(PLAIN, text, cursor.at);
+    literal += text.slice(cursor.at, end);
+    cursor.at = end;
+    if (text.charAt(end) !== '\\') break;
+    const next = text.charAt(end + 1);
+    literal += next === '\n' ? '' : next;
+    cursor.at += 2;
   }
   pieces.push({ kind: 'literal', text: literal, quoted: false });
 }
@@ -198,15 +207,22 @@ function readPieces(cursor: Cursor, pieces: Piece[]): void {
   else readPlain(cursor, pieces);
 }
 
+function fixedValue(pieces: readonly Piece[]): string | null {
+  let value = '';
+  for (const piece of pieces) {
+    if (piece.kind !== 'literal') return null;
+    value += piece.text;
+  }
+  return value;
+}
+
 function readWord(cursor: Cursor): Word {
   const start = cursor.at;
   const pieces: Piece[] = [];
   while (cursor.at < cursor.text.length && !WORD_END.includes(cursor.text.charAt(cursor.at))) {
     readPieces(cursor, pieces);
   }
-  const isFixed = pieces.every((piece) => piece.kind === 'literal');
-  const value = pieces.map((piece) => (piece.kind === 'literal' ? piece.text : '')).join('');
-  return { text: cursor.text.slice(start, cursor.at), value: isFixed ? value : null, pieces };
+  return { text: cursor.text.slice(start, cursor.at), value: fixedValue(pieces), pieces };
 }
 
 function operatorAt(text: string, at: number): string | null {

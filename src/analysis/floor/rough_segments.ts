@@ -114,7 +114,21 @@ export function substitutedText(text: string): string | null {
   return text.slice(2, text.endsWith(')') ? -1 : undefined);
 }
 
-/** The same, with the commands of substitutions after those they stand in. */
+/** What closes or hides a command from one who does not know how deep a text is quoted. */
+const HIDING = /["'\\#]/g;
+const NESTING = /\$\(|[`()]|[<=]\(|<<-?/g;
+const BLANK_VALUE = /\$(?:IFS\b|\{IFS\})/g;
+
+/**
+ * Simple commands of a text as if nothing in it were quoted, escaped or a comment, and what is nested in it stood on
+ * its own: whatever it may run stands among them, and more.
+ */
+export function readFlat(text: string): Segment[] {
+  const flat = text.replaceAll(BLANK_VALUE, ' ').replaceAll(HIDING, '').replaceAll(NESTING, '\n');
+  return readSegmentsRoughly(readRoughly(flat));
+}
+
+/** The same as without the grammar, with the commands of substitutions after those they stand in. */
 export function readAllRoughly(text: string): Segment[] {
   const all: Segment[] = [];
   let texts = [text];
@@ -123,5 +137,6 @@ export function readAllRoughly(text: string): Segment[] {
     for (const segment of found) all.push(segment);
     texts = substitutionsOf(found);
   }
+  for (const rest of texts) for (const segment of readFlat(rest)) all.push(segment);
   return all;
 }

@@ -3,7 +3,7 @@ import * as remove from './delete_rules.ts';
 import * as device from './device_rules.ts';
 import { findRule } from './find_rule.ts';
 import type { FloorRule } from './floor.ts';
-import { couldBe } from './marks.ts';
+import { couldBe, isOpenName } from './marks.ts';
 import * as power from './power_rules.ts';
 
 const RULES: ReadonlyMap<string, readonly Rule[]> = new Map<string, readonly Rule[]>([
@@ -23,7 +23,7 @@ const RULES: ReadonlyMap<string, readonly Rule[]> = new Map<string, readonly Rul
   ['find', [findRule]],
   ['gfind', [findRule]],
   ...['dd', 'dcfldd', 'dc3dd', 'gdd'].map((name) => [name, [device.blockCopyRule, power.sysrqRule]] as const),
-  ...['tee', 'blkdiscard', 'mke2fs', 'pvcreate', 'pvremove'].map(
+  ...['tee', 'blkdiscard', 'mke2fs', 'pvcreate', 'pvremove', 'scrub', 'fallocate'].map(
     (name) => [name, [device.writesOperandsRule, power.sysrqRule]] as const,
   ),
   ...[
@@ -66,6 +66,7 @@ const RULES: ReadonlyMap<string, readonly Rule[]> = new Map<string, readonly Rul
   ['pkill', [power.patternKillRule]],
   ['killall', [power.patternKillRule]],
 ]);
+const NO_RULES: readonly Rule[] = [];
 const FORMATS: readonly Rule[] = [device.formatRule];
 const NAMES = [...RULES.keys()];
 
@@ -78,13 +79,26 @@ export function hasRules(name: string): boolean {
   return RULES.has(name) || isFormatName(name);
 }
 
-/** The names with rules that a name could be: itself, or those that a glob or an unknown part leaves open. */
-export function namesMeantBy(name: string, isOpen: boolean): string[] {
-  return isOpen ? NAMES.filter((known) => couldBe(name, known)) : [name];
+/** What a command breaks by the rules for its name. */
+function judgeCommand(command: Command): FloorRule[] {
+  const rules = RULES.get(command.name) ?? (isFormatName(command.name) ? FORMATS : NO_RULES);
+  const broken: FloorRule[] = [];
+  for (const rule of rules) {
+    const found = rule(command);
+    if (found !== null) broken.push(found);
+  }
+  return broken;
 }
 
-/** What a command breaks by the rules for its name. */
-export function judgeCommand(command: Command): FloorRule[] {
-  const rules = RULES.get(command.name) ?? (isFormatName(command.name) ? FORMATS : []);
-  return rules.flatMap((rule) => rule(command) ?? []);
+/** The same, by the rules for every name that it could be where a glob or an unknown part leaves that open. */
+export function judgeAnyName(command: Command): FloorRule[] {
+  const { name, args } = command;
+  if (!isOpenName(name)) return judgeCommand(command);
+  const broken = NAMES.filter((known) => couldBe(name, known)).flatMap((known) =>
+    judgeCommand({ ...command, name: known }),
+  );
+  // A name that is not known, with the options of `rm -rf` and a root: nothing else is meant.
+  const flags = args.filter((arg) => arg.startsWith('-')).join('');
+  const isRemoval = /r/i.test(flags) && flags.includes('f');
+  return isRemoval ? [...broken, ...judgeCommand({ ...command, name: 'rm' })] : broken;
 }

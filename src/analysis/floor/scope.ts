@@ -5,6 +5,8 @@ import type { Ground } from './protected_paths.ts';
 /** How much text expansion may yield for one call, so that `B=$A$A; C=$B$B …` stays linear. */
 export interface Budget {
   left: number;
+  /** What may be looked at roughly, in characters, once nothing is left. Past this, what cannot be told is refused. */
+  reserve: number;
 }
 
 /** What a variable may hold: values, and words to expand where it is used. */
@@ -23,6 +25,13 @@ export interface Scope extends Ground {
   failsFast: boolean;
   /** How many texts within texts led here. */
   depth: number;
+}
+
+/** How many texts within texts are looked into: beyond what the analysis itself unwrapped. */
+const DEPTH_MAX = 6;
+
+export function isTooDeep({ depth }: Scope): boolean {
+  return depth >= DEPTH_MAX;
 }
 
 /** A home that nobody stated: the folder of some user. */

@@ -19,6 +19,19 @@ const BY_OPTION: Readonly<Record<string, RegExp>> = {
 const JOINED = new Set(['eval', 'watch', 'parallel', 'entr', 'tmux', 'screen', 'hyperfine']);
 /** Tools that read a script from a pipe. */
 const FROM_INPUT = new Set(['at', 'batch', 'parallel', 'source', '.']);
+/** Tools of which one operand, or each of a form, is a script. */
+const BY_PLACE = new Set(['trap', 'ssh', 'rsh', 'git']);
+
+/** Whether a command of this name, which is no shell, takes shell text in its words or from a pipe. */
+export function takesScript(name: string): boolean {
+  return JOINED.has(name) || FROM_INPUT.has(name) || BY_PLACE.has(name) || Object.hasOwn(BY_OPTION, name);
+}
+
+/** Whether a command of this name, which is no shell, runs what it reads from a pipe, or something with it. */
+export function readsScript(name: string): boolean {
+  return FROM_INPUT.has(name) || name === 'xargs';
+}
+
 const SSH_WITH_VALUE = /^-[BbcDEeFIiJLlmOopQRSWw]$/;
 
 /** Whether a name is a shell's. */
@@ -55,7 +68,7 @@ function shellScripts(args: readonly string[], input: string | null): string[] {
 /** Shell text that a command would run: in an argument, or read from a pipe or a here-document. */
 export function scriptsOf({ name, args, input }: Command): string[] {
   if (isShell(name)) return shellScripts(args, input);
-  const option = BY_OPTION[name];
+  const option = Object.hasOwn(BY_OPTION, name) ? BY_OPTION[name] : undefined;
   const scripts = option === undefined ? [] : afterOption(args, option);
   if (JOINED.has(name))
     scripts.push(args.filter((arg, index) => index > 0 || !arg.startsWith('-')).join(' '));
@@ -154,6 +167,10 @@ const RUNNERS = new Set([
     'fdfind',
   ],
   ...['find', 'script', 'tmux', 'screen', 'at', 'batch', 'sem', 'daemonize', 'wsl'],
+  ...`run0 sshpass perf ip machinectl systemd-nspawn systemd-cat snap flatpak-spawn toolbox distrobox cmake sg runcon
+    aa-exec cgexec faketime eatmydata dbus-launch s6-setuidgid ifne chronic lckdo daemon schroot xterm`.split(
+    /\s+/,
+  ),
 ]);
 
 export function isRunner(name: string): boolean {
@@ -173,13 +190,27 @@ const TAKES_ONE = new Set([
   'sem',
 ]);
 
+/** Runners that take a verb, and a place or two, before the command. */
+const TAKES_SOME = new Set([
+  'perf',
+  'ip',
+  'machinectl',
+  'snap',
+  'toolbox',
+  'distrobox',
+  'cmake',
+  'runcon',
+  'faketime',
+]);
+const SOME_OPERANDS = 3;
+
 /**
  * Where among its words the command stands that a runner runs: the first that is no option, no assignment, number or
  * path, and may not be an option's value. Whether an option takes a value is not known here, so a word after one is
  * taken for the command only if rules are kept for it.
  */
 export function findRunCommand({ name, args }: Command): number {
-  let operandsLeft = TAKES_ONE.has(name) ? 1 : 0;
+  let operandsLeft = TAKES_ONE.has(name) ? 1 : TAKES_SOME.has(name) ? SOME_OPERANDS : 0;
   for (const [at, arg] of args.entries()) {
     const base = arg.slice(arg.lastIndexOf('/') + 1);
     if (hasRules(base) || isShell(base)) return at;

@@ -1,11 +1,12 @@
 import type { Segment } from '../command/analysis.ts';
+import { isIdle, runsOutput } from './acting_names.ts';
 import { bindFromText } from './bindings.ts';
 import type { Command } from './command.ts';
 import { baseName, bodyOf, type NamedWords, readNames, writtenBy } from './command_words.ts';
 import { writesToDevice } from './device_rules.ts';
 import { changeScope, innerScope } from './effects.ts';
 import type { Expander } from './expand_word.ts';
-import { expandWord, isOpenName } from './expand_word.ts';
+import { expandWord } from './expand_word.ts';
 import { type Feed, feedInto, feedOfFind, feedOfParallel, feedOfXargs, type Output } from './feed.ts';
 import { readFind } from './find_rule.ts';
 import type { FloorRule } from './floor.ts';
@@ -16,8 +17,9 @@ import { SPLIT } from './marks.ts';
 import { outputOf } from './output_of.ts';
 import { outputOfText } from './output_of_text.ts';
 import { isSysrqTrigger } from './protected_paths.ts';
-import { hasRules, judgeCommand, namesMeantBy } from './rules_by_name.ts';
-import { assign, type Scope } from './scope.ts';
+import { hasRules, judgeAnyName } from './rules_by_name.ts';
+import { scanRoughly } from './scan_roughly.ts';
+import { assign, isTooDeep, type Scope } from './scope.ts';
 import { findRunCommand, isRunner, isShell, scriptsOf } from './scripts_of.ts';
 
 /** What a walk over the segments needs beside them. */
@@ -29,33 +31,47 @@ interface Walk {
   isStraight: boolean;
 }
 
-/** How many texts within texts are looked into: beyond what the analysis itself unwrapped. */
-const DEPTH_MAX = 6;
-
 interface Place {
   scope: Scope;
   input: Output | null;
   feed: Feed | null;
+  /** Whether what a command prints may be run, and so has to be worked out. */
+  isHeard: boolean;
 }
 
 function isPipe(operator: string | null): boolean {
   return operator === '|' || operator === '|&';
 }
 
+/** Walks all segments of a text. */
+export function walkText(
+  segments: readonly Segment[],
+  place: Pick<Place, 'scope' | 'feed'>,
+  walk: Walk,
+): void {
+  walkList(segments, { ...place, input: null, isHeard: runsOutput(segments) }, walk);
+}
+
 /** Walks a list of segments in order, and says what the last of them prints. */
-export function walkList(segments: readonly Segment[], place: Place, walk: Walk): Output | null {
-  const { scope, input, feed } = place;
+function walkList(segments: readonly Segment[], place: Place, walk: Walk): Output | null {
+  const { scope, input } = place;
   let output: Output | null = null;
   let unchanged: Scope['folders'] | null = null;
-  for (const [index, segment] of segments.entries()) {
+  for (let index = 0; index < segments.length; index += 1) {
+    const segment = segments[index];
+    if (segment === undefined) break;
     const continues = segment.operator === '&&' || isPipe(segment.operator);
     if (unchanged !== null && !continues) {
       scope.folders = joinFolders(scope.folders, unchanged, scope);
       unchanged = null;
     }
+    if (!place.isHeard && isIdle(segment)) {
+      judgeAside(segment, scope, walk);
+      continue;
+    }
     const read: Output | null = isPipe(segment.operator) ? output : segment.operator === null ? input : null;
     const before = scope.folders;
-    const printed = walkSegment(segment, { scope, input: read, feed }, walk);
+    const printed = walkSegment(segment, { ...place, input: read }, walk);
     if (scope.folders !== before && !scope.failsFast) {
       if (segments[index + 1]?.operator === '&&') unchanged = before;
       else scope.folders = joinFolders(scope.folders, before, scope);
@@ -77,22 +93,37 @@ function judgeRedirections(segment: Segment, scope: Scope, walk: Walk): void {
   if (written.some((path) => isSysrqTrigger(path, scope))) walk.report('shutdown', segment);
 }
 
+/** Takes in the assignments of a segment that is nothing else; those before a command are for that alone. */
+function noteAssignments(segment: Segment, scope: Scope, walk: Walk): void {
+  if (segment.words.length > 0 || segment.assignments.length === 0) return;
+  const isSure = walk.isStraight && segment.operator !== '&&' && segment.operator !== '||';
+  for (const { name, value, text } of segment.assignments) {
+    assign(
+      scope,
+      name,
+      value === null ? arrayValues(text, scope) : expandWord(value, expanderOf(scope)),
+      isSure,
+    );
+  }
+}
+
+/** What a segment does beside the command that it runs. */
+function judgeAside(segment: Segment, scope: Scope, walk: Walk): void {
+  noteAssignments(segment, scope, walk);
+  judgeRedirections(segment, scope, walk);
+}
+
 function walkSegment(segment: Segment, place: Place, walk: Walk): Output | null {
   const { scope, feed } = place;
+  judgeAside(segment, scope, walk);
   const expander = expanderOf(scope);
-  for (const { name, value, text } of segment.assignments) {
-    if (segment.words.length > 0) break;
-    const isSure = walk.isStraight && segment.operator !== '&&' && segment.operator !== '||';
-    assign(scope, name, value === null ? arrayValues(text, scope) : expandWord(value, expander), isSure);
-  }
-  judgeRedirections(segment, scope, walk);
   const body = bodyOf(segment, expander);
   const input = body === null ? place.input : { text: body, ofEveryFile: false };
   let output: Output | null = null;
   const readings = readNames(segment, expander, (args) => feedInto(args, feed));
   for (const [index, named] of readings.entries()) {
     const command = commandOf(named, segment, scope, input, feed);
-    const printed = walkCommand(command, segment, { scope, input, feed }, walk);
+    const printed = walkCommand(command, segment, { ...place, input }, walk);
     if (index === 0) output = printed;
   }
   return output;
@@ -117,37 +148,37 @@ function commandOf(
 }
 
 function judge(command: Command, segment: Segment, walk: Walk): void {
-  for (const name of namesMeantBy(command.name, isOpenName(command.name))) {
-    for (const rule of judgeCommand({ ...command, name })) walk.report(rule, segment);
-  }
-  if (!isOpenName(command.name)) return;
-  // A name that is not known, with the options of `rm -rf` and a root: nothing else is meant.
-  const flags = command.args.filter((arg) => arg.startsWith('-')).join('');
-  const isRemoval = /r/i.test(flags) && flags.includes('f');
-  if (isRemoval) for (const rule of judgeCommand({ ...command, name: 'rm' })) walk.report(rule, segment);
+  for (const rule of judgeAnyName(command)) walk.report(rule, segment);
 }
 
 function walkCommand(command: Command, segment: Segment, place: Place, walk: Walk): Output | null {
   const { name, args } = command;
   judge(command, segment, walk);
-  const inner = innerScope(command, segment, place.scope, expanderOf(place.scope));
-  const scripts = [...scriptsOf(command), ...substitutedScripts(command, segment, place.scope)];
-  for (const script of scripts) walkScript(script, segment, { ...place, scope: inner }, walk);
-  for (const code of codeOf(command)) walkCode(code, command, segment, { ...place, scope: inner }, walk);
-  let output: Output | null = null;
-  if (segment.inner.length > 0) {
-    const readsOn = scripts.length === 0 || command.input === null;
-    const next = { scope: inner, input: readsOn ? place.input : null, feed: feedFor(command, place) };
-    output = walkList(segment.inner, next, walk);
-  } else if (isRunner(name)) {
-    tryRunner(command, segment, { ...place, scope: inner, feed: feedFor(command, place) }, walk);
-  }
+  if (segment.inner.length === 0 && hidesScript(command, place.scope)) walk.report('hidden-script', segment);
+  const output = walkWithin(command, segment, place, walk);
   changeScope(command, segment, place.scope);
-  if (output !== null) return output;
+  if (output !== null || !place.isHeard) return output;
   const text = outputOf(command, place.scope.budget);
   if (text === null) return null;
   const passesOn = place.input?.ofEveryFile === true && text === place.input.text;
   return { text, ofEveryFile: passesOn || (name === 'find' && readFind(args).printsEvery) };
+}
+
+/** What a command runs in turn; says what that prints. */
+function walkWithin(command: Command, segment: Segment, place: Place, walk: Walk): Output | null {
+  const { inner } = segment;
+  const scripts = [...scriptsOf(command), ...substitutedScripts(command, segment, place.scope)];
+  const codes = codeOf(command);
+  const mayRunWords = inner.length === 0 && isRunner(command.name);
+  if (scripts.length === 0 && codes.length === 0 && inner.length === 0 && !mayRunWords) return null;
+  const scope = innerScope(command, segment, place.scope, expanderOf(place.scope));
+  for (const script of scripts) walkScript(script, segment, { ...place, scope }, walk);
+  for (const code of codes) walkCode(code, command, segment, { ...place, scope }, walk);
+  const next = { ...place, scope, feed: feedFor(command, place) };
+  if (mayRunWords) tryRunner(command, segment, next, walk);
+  if (inner.length === 0) return null;
+  const readsOn = scripts.length === 0 || command.input === null;
+  return walkList(inner, { ...next, input: readsOn ? place.input : null }, walk);
 }
 
 function feedFor({ name, args }: Command, { feed, input }: Place): Feed | null {
@@ -166,23 +197,49 @@ function substitutedScripts({ name }: Command, { words }: Segment, scope: Scope)
   );
 }
 
+/** Whether nothing that stands in this scope is looked into any further. */
+function isTooFar(scope: Scope): boolean {
+  return isTooDeep(scope) || scope.budget.left < 0;
+}
+
+/** Text that would run and is not looked into: what a rough look finds decides, and past all measure that it is there. */
+function scanText(text: string, segment: Segment, scope: Scope, walk: Walk): void {
+  scope.budget.reserve -= text.length;
+  if (scope.budget.reserve < 0) walk.report('hidden-script', segment);
+  else for (const rule of scanRoughly(text, scope)) walk.report(rule, segment);
+}
+
+/** Whether a command runs what it reads, and that was not worked out since the call had cost too much before. */
+function hidesScript(command: Command, { budget }: Scope): boolean {
+  if (budget.reserve >= 0 || command.input !== null) return false;
+  const reading = { ...command, input: '' };
+  return scriptsOf(reading).includes('') || codeOf(reading).includes('');
+}
+
 /** Shell text that a segment would run: its shape, and its commands where the analysis does not hold them. */
 function walkScript(text: string, segment: Segment, place: Place, walk: Walk): void {
   const { scope } = place;
-  if (holdsForkBomb(text)) walk.report('fork-bomb', segment);
-  bindFromText(text, scope);
   scope.budget.left -= text.length;
   // What comes through a pipe is worked out here further than the analysis does: it does not decode.
   const isHeld = segment.inner.length > 0 && text !== place.input?.text;
-  if (isHeld || scope.depth >= DEPTH_MAX || scope.budget.left < 0) return;
+  if (!isHeld && isTooFar(scope)) {
+    scanText(text, segment, scope, walk);
+    return;
+  }
+  if (holdsForkBomb(text)) walk.report('fork-bomb', segment);
+  bindFromText(text, scope);
+  if (isHeld) return;
   const deeper = { ...scope, depth: scope.depth + 1 };
-  walkList(walk.analyse(text), { scope: deeper, input: null, feed: place.feed }, walk);
+  walkText(walk.analyse(text), { scope: deeper, feed: place.feed }, walk);
 }
 
 function walkCode(code: string, command: Command, segment: Segment, place: Place, walk: Walk): void {
   const { scope } = place;
   scope.budget.left -= code.length;
-  if (scope.depth >= DEPTH_MAX || scope.budget.left < 0) return;
+  if (isTooFar(scope)) {
+    scanText(code, segment, scope, walk);
+    return;
+  }
   const { rules, scripts, codes } = judgeCode(code, command);
   for (const rule of rules) walk.report(rule, segment);
   const deeper = { ...place, scope: { ...scope, depth: scope.depth + 1 } };

@@ -1,6 +1,8 @@
 import type { Segment } from '../command/analysis.ts';
 import { commandName } from '../command/command_name.ts';
 import type { WindowsCommand } from './windows_command.ts';
+import { redirectsToDevice } from './windows_disk.ts';
+import { isWindowsName } from './windows_names.ts';
 import { SOME_PART } from './windows_paths.ts';
 import { expandWord, noteAssignments, readValues, type WindowsScope } from './windows_values.ts';
 
@@ -19,6 +21,36 @@ const FOLDERS_MAX = 8;
 
 /** How much text expansion may give one command. */
 const ARGUMENTS_MAX = 65_536;
+
+/** What may print a script that another command reads. */
+const PRINTERS = new Set([
+  '',
+  'echo',
+  'printf',
+  'write-output',
+  'write',
+  'set-content',
+  'sc',
+  'out-file',
+  'add-content',
+]);
+
+export function isPrinter({ name }: WindowsCommand): boolean {
+  return PRINTERS.has(name);
+}
+
+/**
+ * Whether a command of a POSIX shell can neither break a rule nor change what others are judged by, so that its words
+ * need not be looked at.
+ */
+function isIdle(segment: Segment): boolean {
+  if (segment.language !== 'posix' || redirectsToDevice(segment)) return false;
+  const value = segment.words[0]?.value ?? null;
+  if (value === null) return false;
+  const name = commandName(value);
+  const isKnown = LISTERS.has(name) || FILTERS.has(name) || FOLDER_CHANGERS.has(name) || PRINTERS.has(name);
+  return !isKnown && !isWindowsName(name);
+}
 
 /** What is handed on to the next command. */
 interface Handed {
@@ -39,6 +71,7 @@ export function listWindowsCommands(
   const handed: Handed = { lister: null, isFiltered: false };
   for (const segment of segments) {
     noteAssignments(segment, scope);
+    if (isIdle(segment)) continue;
     for (const name of namesOf(segment, scope)) {
       const isPosix = segment.language === 'posix' || (isDoubtful && name === 'rm');
       const command = toCommand(name, segment, isPosix ? { ...scope, unknown: SOME_PART } : scope, handed);

@@ -1,3 +1,4 @@
+import type { Segment } from '../command/analysis.ts';
 import type { WindowsCommand, WindowsRule } from './windows_command.ts';
 import { isRawDevice } from './windows_paths.ts';
 
@@ -37,16 +38,20 @@ function bare(text: string): string {
   return text.replaceAll(/['"^`]/g, '');
 }
 
-/** A disk written to past its file system. */
-export const deviceRule: WindowsRule = (command) => {
-  const { name, segment, args } = command;
-  const redirected = segment.redirections.some(
+/** Whether what a segment prints goes to a disk past its file system. */
+export function redirectsToDevice({ redirections }: Segment): boolean {
+  return redirections.some(
     ({ operator, target }) =>
       operator.includes('>') &&
       target !== null &&
       (isRawDevice(target.value ?? '') || isRawDevice(bare(target.text))),
   );
-  if (redirected) return 'raw-device-write';
+}
+
+/** A disk written to past its file system. */
+export const deviceRule: WindowsRule = (command) => {
+  const { name, segment, args } = command;
+  if (redirectsToDevice(segment)) return 'raw-device-write';
   if (!WRITERS.has(name)) return null;
   return targetsOf(name, [...args, ...writtenWords(command)]).some(isRawDevice) ? 'raw-device-write' : null;
 };

@@ -1,9 +1,9 @@
 import type { CommandCall } from '../../core/command_call.ts';
-import type { CommandAnalysis } from '../command/analysis.ts';
+import type { CommandAnalysis, Segment } from '../command/analysis.ts';
 import type { FloorHit, FloorRule } from './floor.ts';
 import { findCallRules } from './windows_calls.ts';
 import type { WindowsCommand, WindowsRule } from './windows_command.ts';
-import { listWindowsCommands } from './windows_commands.ts';
+import { isPrinter, listWindowsCommands } from './windows_commands.ts';
 import { deleteRule, forfilesRule, mirrorRule } from './windows_delete.ts';
 import { deviceRule, erasesDisk, formatRule } from './windows_disk.ts';
 import { powerRule } from './windows_power.ts';
@@ -42,22 +42,24 @@ export function findWindowsFloor(call: CommandCall, analysis: CommandAnalysis): 
 /** What `cmd` has no command for; PowerShell's reading has it. */
 const CMDLET = /^[a-z]+-[a-z]+$/;
 
-function judgeReading(call: CommandCall, { segments, judged, isDoubtful }: Reading): FloorHit[] {
+function judgeReading(call: CommandCall, reading: Reading): FloorHit[] {
+  const { segments, judged, isDoubtful, posixDeletions } = reading;
   const all = listWindowsCommands(segments, beginScope(call), isDoubtful);
   const commands = all.filter(
     ({ segment, name }) => judged.has(segment) && (segment.language !== 'cmd' || !CMDLET.test(name)),
   );
   return [
-    ...commands.flatMap((command) => hitsOf(command, rulesOf(command))),
+    ...commands.flatMap((command) => hitsOf(command, rulesOf(command, posixDeletions))),
     ...findDiskScripts(commands, all),
-    ...findShadowCalls(commands, all),
+    ...findShadowCalls(commands, segments),
     ...findForkBombs(commands),
   ];
 }
 
-function rulesOf(command: WindowsCommand): FloorRule[] {
+function rulesOf(command: WindowsCommand, posixDeletions: ReadonlySet<string>): FloorRule[] {
   const { segment, scope } = command;
-  const rules = RULES.flatMap((rule) => rule(command) ?? []);
+  const own = posixDeletions.has(segment.text) ? RULES.filter((rule) => rule !== deleteRule) : RULES;
+  const rules = own.flatMap((rule) => rule(command) ?? []);
   const mayCall = segment.language === 'powershell' && segment.text.includes('(');
   return mayCall ? [...rules, ...findCallRules(segment.text, scope)] : rules;
 }
@@ -66,23 +68,11 @@ function hitsOf({ segment }: WindowsCommand, rules: readonly FloorRule[]): Floor
   return rules.map((rule) => ({ rule, text: segment.text }));
 }
 
-const PRINTERS = new Set([
-  '',
-  'echo',
-  'printf',
-  'write-output',
-  'write',
-  'set-content',
-  'sc',
-  'out-file',
-  'add-content',
-]);
-
 /** `diskpart` and `diskshadow` read a script; what is printed beside them may be it. */
 function findDiskScripts(commands: readonly WindowsCommand[], all: readonly WindowsCommand[]): FloorHit[] {
   const readers = commands.filter(({ name }) => name === 'diskpart' || name === 'diskshadow');
   if (readers.length === 0) return [];
-  const printed = all.filter(({ name }) => PRINTERS.has(name)).map(({ segment }) => segment.text);
+  const printed = all.filter(isPrinter).map(({ segment }) => segment.text);
   return readers.flatMap((reader) => {
     const bodies = reader.segment.redirections.flatMap(({ body }) => body ?? []);
     const scripts = [...printed, ...bodies].map((text) => text.replaceAll(/[\^`]/g, ''));
@@ -96,12 +86,12 @@ const DELETES_OBJECT =
   /\.\s{0,16}delete\s{0,16}\(|\b(?:remove-wmiobject|rwmi|remove-ciminstance|rcim)\b|invoke-(?:cim|wmi)method/i;
 
 /** Shadow copies that one command finds and another, or a method, deletes. */
-function findShadowCalls(commands: readonly WindowsCommand[], all: readonly WindowsCommand[]): FloorHit[] {
+function findShadowCalls(commands: readonly WindowsCommand[], all: readonly Segment[]): FloorHit[] {
   const finders = commands.filter(({ segment, args, name }) => {
     return (segment.language === 'powershell' || name === '') && namesShadowCopies(args);
   });
   if (finders.length === 0) return [];
-  const deletes = all.some(({ segment }) => DELETES_OBJECT.test(segment.text.replaceAll(/[`"']/g, '')));
+  const deletes = all.some(({ text }) => DELETES_OBJECT.test(text.replaceAll(/[`"']/g, '')));
   return deletes ? finders.flatMap((finder) => hitsOf(finder, ['shadow-copy-destruction'])) : [];
 }
 

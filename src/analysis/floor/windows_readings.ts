@@ -11,6 +11,9 @@ import { Problems } from '../command/problems.ts';
 import { textsAllowed, unwrapSegments } from '../command/unwrap/unwrap.ts';
 import { parseCmd } from '../command/windows/parse_cmd.ts';
 import { parsePowerShell } from '../command/windows/parse_powershell.ts';
+import { isCut } from './cut.ts';
+import { readFlatAs } from './windows_flat.ts';
+import { escapedNames, isWindowsName, mayName, namesDevice, namesOf, namesWithin } from './windows_names.ts';
 
 /** A command line as one shell would read it. */
 export interface Reading {
@@ -20,20 +23,9 @@ export interface Reading {
   judged: ReadonlySet<Segment>;
   /** Whether the text may be meant for a POSIX shell. */
   isDoubtful: boolean;
+  /** The texts of commands whose deletions the rules of POSIX judge, and these do not. */
+  posixDeletions: ReadonlySet<string>;
 }
-
-/** Names that rules are about, and the shells that such commands may stand in. */
-const WINDOWS_NAMES = new Set(
-  (
-    'cmd powershell pwsh wsl iex invoke-expression start start-process forfiles del erase rd rmdir deltree remove-item ' +
-    'ri rm sdelete sdelete64 robocopy format format-volume clear-disk initialize-disk remove-partition ' +
-    'clear-physicaldisk diskpart diskshadow dd copy xcopy cp cpi copy-item move mv mi move-item set-content sc ' +
-    'add-content ac out-file tee tee-object clear-content clc fsutil vssadmin wmic wbadmin bcdedit reg reagentc ' +
-    'disable-computerrestore remove-wmiobject rwmi remove-ciminstance rcim get-wmiobject gwmi get-ciminstance gcim ' +
-    'shutdown stop-computer restart-computer taskkill stop-process spps kill get-childitem gci ls dir get-item gi ' +
-    'get-process gps ps %0'
-  ).split(' '),
-);
 
 /** Problems after which the segments may not be all that the text holds. */
 const UNREAD = new Set(['syntax', 'too_deep', 'too_long', 'dynamic_name']);
@@ -51,29 +43,49 @@ const METHOD_CALL = /\]::|\)\./;
  */
 export function readAsWindows(call: CommandCall, analysis: CommandAnalysis): Reading[] {
   const segments = listSegments(analysis.segments);
-  const given: Reading = { segments, judged: new Set(segments), isDoubtful: false };
-  const piped = segments.flatMap((segment, index) => readPiped(segment, segments[index - 1]));
-  if (call.argv !== null) return [given, ...piped];
-  const isNamed = mayName(call.command);
-  const names = new Set(
-    isNamed ? segments.flatMap(namesWithin).filter((name) => WINDOWS_NAMES.has(name)) : [],
+  const posixDeletions = listPosixDeletions(segments);
+  const given = { segments, judged: new Set(segments), isDoubtful: false, posixDeletions };
+  const piped = segments.flatMap((segment, index) =>
+    segment.operator === '|' ? readPiped(segment, segments[index - 1]) : [],
   );
-  const escaped = new Set(segments.flatMap(escapedNames));
+  if (call.argv !== null) {
+    return [given, ...piped, ...(isCut(analysis) ? readFlat(call.argv.join(' '), posixDeletions) : [])];
+  }
+  const isNamed = mayName(call.command);
+  const names = new Set(isNamed ? segments.flatMap(namesWithin).filter(isWindowsName) : []);
   // Where one shell has a substitution, another has a word with escapes in it.
   const hidesDevice = call.command.includes('`') && namesDevice(call.command);
   const isUnread = hidesDevice || analysis.problems.some(({ code }) => UNREAD.has(code));
   if (names.size === 0 && !(isUnread && isNamed) && !METHOD_CALL.test(call.command)) return [given, ...piped];
   const isPosix = analysis.language === 'posix';
   const text = isPosix && !isUnread ? withoutBodies(call.command, segments) : call.command;
+  const escaped = new Set(segments.flatMap(escapedNames));
   const others = LANGUAGES.filter((language) => language !== analysis.language);
   const again = others.map((language) => {
     const own =
       isPosix && language === 'cmd'
         ? [...names].filter((name) => !POSIX_NAMES.has(name) || escaped.has(name))
         : names;
-    return readAgain(text, language, isUnread ? null : new Set(own), true);
+    return { ...readAgain(text, language, isUnread ? null : new Set(own), true), posixDeletions };
   });
-  return [given, ...piped, ...again];
+  const isAnyCut = isCut(analysis) || again.some((one) => one.isCut);
+  return [given, ...piped, ...again, ...(isAnyCut ? readFlat(text, posixDeletions) : [])];
+}
+
+/** What no `rm` of POSIX has in its words. */
+const ONLY_WINDOWS = /\\|%|\$env:|:\//i;
+
+/**
+ * `rm` in a POSIX shell, with nothing in its words that only Windows has: what it deletes is for the rules of POSIX
+ * alone, which know its loops, functions and parameters, whichever shell reads the same words as well.
+ */
+function listPosixDeletions(segments: readonly Segment[]): ReadonlySet<string> {
+  const texts = new Set<string>();
+  for (const { language, words, text } of segments) {
+    const isRemoval = language === 'posix' && words[0]?.value?.endsWith('rm') === true;
+    if (isRemoval && !ONLY_WINDOWS.test(text)) texts.add(text);
+  }
+  return texts;
 }
 
 const LANGUAGES: readonly CommandLanguage[] = ['cmd', 'powershell'];
@@ -94,8 +106,8 @@ function withoutBodies(text: string, segments: readonly Segment[]): string {
 const SHELLS = new Set(['cmd', 'powershell', 'pwsh']);
 
 /** What `echo` prints into a shell of Windows. */
-function readPiped({ operator, words: [name] }: Segment, from: Segment | undefined): Reading[] {
-  if (operator !== '|' || from === undefined || !SHELLS.has(commandName(name?.value ?? ''))) return [];
+function readPiped({ words: [name] }: Segment, from: Segment | undefined): Reading[] {
+  if (from === undefined || !SHELLS.has(commandName(name?.value ?? ''))) return [];
   const [printer, ...printed] = from.words;
   if (!/^(?:echo|printf|write-output|write)$/.test(commandName(printer?.value ?? ''))) return [];
   const text = printed.map(({ value, text: written }) => value ?? written).join(' ');
@@ -107,7 +119,7 @@ function readAgain(
   language: CommandLanguage,
   names: ReadonlySet<string> | null,
   isDoubtful: boolean,
-): Reading {
+): Reading & { isCut: boolean } {
   const unwrapping = {
     analyse,
     problems: new Problems(),
@@ -118,52 +130,24 @@ function readAgain(
   const isJudged = (segment: Segment) =>
     names === null || listSegments([segment]).some((inner) => namesOf(inner).some((name) => names.has(name)));
   const judged = top.filter((segment) => segment.words.length === 0 || isJudged(segment));
-  return { segments: listSegments(top), judged: new Set(listSegments(judged)), isDoubtful };
+  return {
+    segments: listSegments(top),
+    judged: new Set(listSegments(judged)),
+    isDoubtful,
+    posixDeletions: new Set(),
+    isCut: isCut({ problems: unwrapping.problems.list }),
+  };
+}
+
+/** Where wrappers are nested deeper than they are opened. */
+function readFlat(text: string, posixDeletions: ReadonlySet<string>): Reading[] {
+  return LANGUAGES.map((language) => {
+    const segments = readFlatAs(text, language);
+    return { segments, judged: new Set(segments), isDoubtful: true, posixDeletions };
+  });
 }
 
 function analyse(text: string, language: CommandLanguage): CommandAnalysis {
   if (language === 'posix') return parsePosix(text);
   return language === 'cmd' ? parseCmd(text) : parsePowerShell(text);
-}
-
-/** Words longer than this are no names. */
-const NAME_LENGTH_MAX = 512;
-
-/** Whether a text holds any of the names, or a device, at all, escapes and quotes put aside: a first look that costs little. */
-function mayName(text: string): boolean {
-  const words = text
-    .toLowerCase()
-    .replaceAll(/[\^`"']/g, '')
-    .split(/[^a-z0-9%-]+/);
-  return namesDevice(text) || words.some((word) => WINDOWS_NAMES.has(word));
-}
-
-const DEVICE = /[\\/]{2}[.?][\\/]|\\device\\/i;
-
-function namesDevice(text: string): boolean {
-  return DEVICE.test(text.replaceAll(/[\^`"']/g, ''));
-}
-
-function toName(text: string): string {
-  return text.length > NAME_LENGTH_MAX ? '' : commandName(text.replaceAll(/[\^`"']/g, ''));
-}
-
-/** What the first word may name: as read, and as written but for escapes and quotes. */
-function namesOf({ words: [word] }: Segment): string[] {
-  if (word === undefined) return [];
-  return word.value === word.text ? [commandName(word.text)] : [toName(word.value ?? ''), toName(word.text)];
-}
-
-/** Names that a POSIX shell reads with the carets in them, and so does not know. */
-function escapedNames({ words }: Segment): string[] {
-  return words.flatMap(({ text }) => (text.includes('^') ? toName(text) : []));
-}
-
-/** What any word may name, since another shell may start commands elsewhere; text in quotes stays one word. */
-function namesWithin(segment: Segment): string[] {
-  return segment.words.flatMap(({ value, text }) => {
-    if (value === text && /^[\w.-]{0,64}$/.test(text)) return text.toLowerCase().replace(/\.exe$/, '');
-    const parts = /["']/.test(text) ? [text] : text.split(/[\s;&|(){},<>]+/);
-    return [toName(value ?? ''), ...parts.map(toName)];
-  });
 }

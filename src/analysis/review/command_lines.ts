@@ -58,6 +58,10 @@ function addSegments({ sheet, command, examined }: CommandPart): void {
       const raw = segment.operator === null ? segment.text : `${segment.operator} ${segment.text}`;
       const content = { raw, text: sheet.hider.maskText(raw), isQuoted: false };
       sheet.add({ kind: 'segment', label: number, path, depth }, content);
+      // What would run is no secret: whoever has it taken for one may want it unseen.
+      if (!command.isSecret && !content.text.includes(segment.words[0]?.text ?? '')) {
+        sheet.warn('command_not_understood', path, `the name of what segment ${number} runs is hidden here`);
+      }
       walk(segment.inner, `${number}.`, depth + 1);
     }
   };

@@ -2,12 +2,24 @@ import type { JsonValue } from '../../core/json.ts';
 import { maskMember } from '../../core/mask_member.ts';
 import type { Masker } from '../../core/masker.ts';
 
-/** A secret shorter than this may well stand elsewhere by chance; of longer ones this much is looked for. */
+/** A secret shorter than this may well stand elsewhere by chance. */
 const SECRET_LENGTH_MIN = 8;
+/** Of longer ones no more is compared, and no more words of one beginning are looked for. */
+const COMPARED_MAX = 64;
+const ALIKE_MAX = 8;
+/** Words of one text that are looked for elsewhere: each costs a search through the text. */
+const REMEMBERED_MAX = 64;
 /** What a secret does not hold where it is one word of a command, a URL or an assignment. */
 const WORD = /[^\s'"`;|&=:,(){}<>$\\[\]@]+/g;
+/** A word as quotes and spaces bound it: a password may have in it whatever bounds others. */
+const COARSE = /[^\s'"`]+/g;
+/** Marks that hosts, paths, options and numbers do not have; with so many different ones a word is none of these. */
+const MARK = /[^A-Za-z0-9_./:=-]/g;
+const MARKS_MIN = 3;
+/** Paths, URLs and options: what says where a command leads is not hidden because a mask has covered it once. */
+const LEADING = /^[/~.-]/;
 
-/** Masks the texts of one view. What it has hidden once it hides wherever it stands again. */
+/** Masks the texts of one view. What it has hidden of a text it hides wherever it stands again. */
 export interface Hider {
   maskText(text: string): string;
   /** Masks a value with its name before it, which tells some secrets from other words. */
@@ -19,35 +31,67 @@ export interface Hider {
  * A command's secret need not look like one in the piece of it that a later line shows, without what stood before it:
  * the words that were hidden in one text are hidden in all that come after it, from where they begin to the end of the
  * word that they have become part of. So are those of `secrets`, from the start. Only words of at least eight
- * characters.
+ * characters, and only such as could be nothing but a secret: whoever asks chooses what masks cover, and must not hide
+ * by it an executable, a host or a folder that stands elsewhere.
  */
 export function createHider(masker: Masker, secrets: readonly string[]): Hider {
-  const starts = new Set(secrets.flatMap(longWords).map(startOf));
-  const hideIn = (word: string): string => {
-    for (let at = 0; at + SECRET_LENGTH_MIN <= word.length; at += 1) {
-      if (!starts.has(word.slice(at, at + SECRET_LENGTH_MIN))) continue;
-      return word.slice(0, at) + masker.maskWhole(word.slice(at));
-    }
-    return word;
-  };
-  const hide = (text: string, masked: string): string => {
-    if (masked !== text) {
-      const left = new Set(masked.match(WORD));
-      for (const word of longWords(text)) if (!left.has(word)) starts.add(startOf(word));
-    }
-    return starts.size === 0 ? masked : masked.replace(WORD, hideIn);
-  };
+  const words = createMemory(masker);
+  const coarseWords = createMemory(masker);
+  for (const word of secrets.flatMap((text) => longWords(text, WORD))) words.remember(word);
+  const hide = (masked: string): string => words.hide(coarseWords.hide(masked, COARSE), WORD);
   return {
-    maskText: (text) => hide(text, masker.maskText(text)),
-    maskMember: (name, value) => hide(value, maskMember(masker, name, value)),
+    maskText: (text) => {
+      const masked = masker.maskText(text);
+      if (masked !== text) {
+        for (const word of hiddenWords(text, masked, WORD).filter(isSecretAlone)) words.remember(word);
+        for (const word of hiddenWords(text, masked, COARSE).filter(isMarked)) coarseWords.remember(word);
+      }
+      return hide(masked);
+    },
+    maskMember: (name, value) => hide(maskMember(masker, name, value)),
     maskWhole: (value) => masker.maskWhole(value),
   };
 }
 
-function longWords(text: string): string[] {
-  return (text.match(WORD) ?? []).filter(({ length }) => length >= SECRET_LENGTH_MIN);
+/** Words that are looked for in others. Linear in the text's length, whatever is remembered. */
+function createMemory(masker: Masker) {
+  const known = new Map<string, string[]>();
+  const hideIn = (word: string): string => {
+    for (let at = 0; at + SECRET_LENGTH_MIN <= word.length; at += 1) {
+      const alike = known.get(word.slice(at, at + SECRET_LENGTH_MIN));
+      if (alike === undefined || !alike.some((one) => word.startsWith(one, at))) continue;
+      return word.slice(0, at) + masker.maskWhole(word.slice(at));
+    }
+    return word;
+  };
+  return {
+    remember: (word: string): void => {
+      const start = word.slice(0, SECRET_LENGTH_MIN);
+      const alike = known.get(start) ?? [];
+      const compared = word.slice(0, COMPARED_MAX);
+      if (alike.length < ALIKE_MAX && !alike.includes(compared)) known.set(start, [...alike, compared]);
+    },
+    hide: (text: string, word: RegExp): string => (known.size === 0 ? text : text.replace(word, hideIn)),
+  };
 }
 
-function startOf(word: string): string {
-  return word.slice(0, SECRET_LENGTH_MIN);
+/** Words that a mask has covered and that can be read nowhere else in the text: there they would be no secret. */
+function hiddenWords(text: string, masked: string, word: RegExp): string[] {
+  const left = new Set(masked.match(word));
+  const hidden = new Set(longWords(text, word).filter((one) => !left.has(one)));
+  return [...hidden].slice(0, REMEMBERED_MAX).filter((one) => !masked.includes(one));
+}
+
+function longWords(text: string, word: RegExp): string[] {
+  return (text.match(word) ?? []).filter(({ length }) => length >= SECRET_LENGTH_MIN);
+}
+
+function isMarked(word: string): boolean {
+  return !word.includes('//') && new Set(word.match(MARK)).size >= MARKS_MIN;
+}
+
+/** Whether a word is none that is said, as names are: it mixes cases, or letters with what is none. */
+function isSecretAlone(word: string): boolean {
+  if (LEADING.test(word)) return false;
+  return !/^[A-Za-z_.-]*$/.test(word) || (/[a-z]/.test(word) && /[A-Z]/.test(word));
 }

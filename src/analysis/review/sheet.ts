@@ -10,6 +10,9 @@ const VALUE_LENGTH_MAX = 400;
 const COMMAND_LENGTH_MAX = 4_096;
 const TOKEN_LENGTH_MAX = 200;
 const NAMED_MAX = 5;
+/** From so many hidden characters on it is said how many: anything may stand behind a mask that is not a password's. */
+const HIDDEN_SAID_MIN = 200;
+const MASK = /\(secret [0-9a-f]{8}\)/g;
 
 /** A text with what is secret in it hidden, not yet made fit to be shown. */
 export interface Content {
@@ -92,7 +95,8 @@ export function createSheet(hider: Hider): Sheet {
     const whole = isQuoted ? shown.text : showEdges(shown.text);
     const { text: kept, folded } = foldText(whole, isMasked ? text : raw, max);
     lines.push({ kind, label, text: isQuoted ? `"${kept}"` : kept, path, folded, depth });
-    for (const [code, words] of findWarnings(shown, isMasked, folded)) {
+    const hidden = isMasked ? countHidden(raw, text) : null;
+    for (const [code, words] of findWarnings(shown, hidden, folded)) {
       if (REPEATING.has(kind) && warned.has(JSON.stringify([code, path]))) continue;
       warn(code, path, `the ${kind} ${words}`);
     }
@@ -105,8 +109,8 @@ export function createSheet(hider: Hider): Sheet {
     const shown = showText(write(masked), { mayRunLeft: false, isToken: true });
     const token = foldInPlace(shown.text, TOKEN_LENGTH_MAX);
     const folded = token === shown.text ? null : { length: Array.from(text).length };
-    for (const [code, words] of findWarnings(shown, masked !== text, folded))
-      warn(code, path, `a name ${words}`);
+    const hidden = masked === text ? null : countHidden(text, masked);
+    for (const [code, words] of findWarnings(shown, hidden, folded)) warn(code, path, `a name ${words}`);
     return token;
   };
   const showToken: Sheet['showToken'] = (text, path) => showAsToken(text, path, (masked) => masked);
@@ -121,17 +125,25 @@ export function createSheet(hider: Hider): Sheet {
   return { lines, hider, warn, add, addPlain, showToken, showStep, listWarnings };
 }
 
-/** What is to be said of how a text is shown, in words that go on after its name. */
+/** How many characters of a text have masks in their place; masks that it has of its own hide nothing. */
+function countHidden(raw: string, text: string): number {
+  return raw.replace(MASK, '').length - text.replace(MASK, '').length;
+}
+
+/** What is to be said of how a text is shown, in words that go on after its name; `hidden` is null without masks. */
 function findWarnings(
   { escaped }: ShownText,
-  isMasked: boolean,
+  hidden: number | null,
   folded: { length: number } | null,
 ): [ReviewWarningCode, string][] {
   const found: [ReviewWarningCode, string][] = [];
   for (const [reason, escapes] of escaped) {
     found.push([reason, `${ESCAPED_TEXTS[reason]}: ${nameEscapes(escapes)}`]);
   }
-  if (isMasked) found.push(['masked', 'has a secret, which is hidden here and is part of what is approved']);
+  if (hidden !== null) {
+    const size = hidden < HIDDEN_SAID_MIN ? '' : `; ${hidden} characters cannot be read here`;
+    found.push(['masked', `has a secret, which is hidden here and is part of what is approved${size}`]);
+  }
   if (folded !== null)
     found.push(['folded', `has ${folded.length} characters, of which the middle is not shown`]);
   return found;

@@ -36,6 +36,10 @@ interface Glyph {
 const NAMED_MAX = 5;
 const MARKS_MAX = 4;
 
+/** What is shown as it is: no control character, and no backslash. In a token no syntax either. */
+const PLAIN = /^[ -[\]-~]*$/;
+const PLAIN_TOKEN = /^[!#-9;-[\]-~]*$/;
+const NOTHING_ESCAPED: ShownText['escaped'] = new Map();
 const ASCII = /^\p{ASCII}*$/u;
 /** A backslash that would read as the start of an escape, and what else of ASCII becomes one. */
 const ASCII_ESCAPED = /\p{Cc}|\\(?=u\{)/gu;
@@ -67,6 +71,7 @@ const TOKEN_SYNTAX = /[ :"]/;
  * a view is made once and kept.
  */
 export function showText(text: string, options: ShowOptions): ShownText {
+  if ((options.isToken ? PLAIN_TOKEN : PLAIN).test(text)) return { text, escaped: NOTHING_ESCAPED };
   if (ASCII.test(text)) return showAscii(text, options);
   const glyphs = Array.from(text, (character): Glyph => ({ character, reason: null }));
   markSyntax(glyphs, options.isToken);

@@ -23,7 +23,7 @@ export function createAllowance(
       });
       if (isStopped) return true;
       const text = { secret: () => secret, match: () => match, line }[target];
-      return compiled.length > 0 && compiled.some((regex) => regex.matcher(text()).find());
+      return compiled.length > 0 && compiled.some((regex) => regex.test(text()));
     };
   });
   return (secret, match, line) => checks.some((check) => check(secret, match, line));

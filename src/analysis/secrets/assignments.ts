@@ -1,9 +1,9 @@
-import { backOverName, isLetterAt, skipAny, skipName } from './characters.ts';
+import { backOverName, isLetterAt, markCharacters, skipAny, skipName } from './characters.ts';
 import { computeEntropy } from './entropy.ts';
 import type { Detector, Finding } from './finding.ts';
 import { isPlaceholder, runsSomething } from './placeholders.ts';
 
-/** Most characters of a name beside its keyword, and of a value. */
+/** Most characters of a name beside its keyword, of a value in quotes, and of what any value is judged by. */
 const NAME_CHARACTERS = 64;
 const VALUE_CHARACTERS = 512;
 
@@ -42,6 +42,9 @@ const ABOUT =
 /** What precedes `key` in names of keys that are no secrets. */
 const PUBLIC =
   /(?:public|pub|primary|foreign|sort|partition|bucket|schema|sequence|cache|hot|idx|natural|mon|tur|don|hoc|host|not_|non)[_.-]?$/i;
+
+/** What precedes a word in names that say of themselves that they name no secret. */
+const DENIED = /(?:^|[^A-Za-z])(?:not?|non)[_-](?:an?[_-])?$/i;
 
 /**
  * Values given to names of secrets: in assignments and members of any common notation (`=` `:` `:=` `=>` `==`), in quotes
@@ -93,15 +96,21 @@ function findAfterWeakName(text: string, start: number, end: number): Finding | 
   );
 }
 
+/** What runs in a shell, of what can stand in a value without quotes. */
+const RUNNING = /[$<>]\(/;
+
 type Judge = (value: string, about: Value) => boolean;
 
 function findValue(text: string, start: number, end: number, judge: Judge): Finding | undefined {
   if (ABOUT.test(text.slice(end, end + 12))) return undefined;
+  if (DENIED.test(text.slice(Math.max(0, start - 8), start))) return undefined;
   const name = skipName(text, end, NAME_CHARACTERS);
   const value = valueAfter(text, name, isOption(text, start)) ?? comparedBefore(text, start, name);
   if (value === undefined) return undefined;
   const raw = text.slice(value.start, value.end);
-  if (!judge(raw, value)) return undefined;
+  if (!judge(raw.slice(0, VALUE_CHARACTERS), value)) return undefined;
+  const running = raw.length > VALUE_CHARACTERS ? raw.search(RUNNING) : -1;
+  if (running > 0) return { start: value.start, end: value.start + running };
   const isEnded = value.quote === '' && raw.endsWith(';');
   return { start: value.start, end: value.end - (isEnded ? 1 : 0) };
 }
@@ -145,19 +154,32 @@ function quoted(text: string, start: number, quote: string, separator: string): 
 
 /** A value without quotes, as far as it can go in a shell's word and in common files alike. */
 function bare(text: string, start: number, separator: string): Value | undefined {
-  const last = Math.min(text.length, start + VALUE_CHARACTERS);
-  let at = start;
-  while (at < last && !endsBare(text, at)) at += 1;
+  let at = skipBare(text, start);
   while (at > start && ',"\'`'.includes(text.charAt(at - 1))) at -= 1;
-  if (text[at] === ';' && at < last) at += 1;
+  if (text[at] === ';') at += 1;
   return at > start ? { start, end: at, quote: '', separator } : undefined;
 }
 
+/** The last stretch that was read. Names stand in values, of which each has the same end. */
+let bareStretch = { text: '', start: 0, end: 0 };
+
+function skipBare(text: string, start: number): number {
+  const known = bareStretch;
+  if (start >= known.start && start < known.end && text === known.text) return known.end;
+  let end = start;
+  while (end < text.length && !endsBare(text, end)) end += 1;
+  bareStretch = { text, start, end };
+  return end;
+}
+
+const MAY_END_BARE = markCharacters(' \t\r\n\f\v"\'`&|;<\\>,');
+
 function endsBare(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code > 127 || MAY_END_BARE[code] === 0) return false;
   const character = text.charAt(at);
-  if (' \t\r\n\f\v"\'`&|;<\\'.includes(character)) return true;
   if (character === '>') return /[\s/>&.]/.test(text.charAt(at + 1));
-  return character === ',' && /^,\s*[\w.-]{1,40}[=:]/.test(text.slice(at, at + 48));
+  return character !== ',' || /^,\s*[\w.-]{1,40}[=:]/.test(text.slice(at, at + 48));
 }
 
 /** The quoted text that a name is compared with when it stands first: `"x" == password`. */

@@ -52,6 +52,10 @@ export function findSecrets(text: string): Finding[] {
         if (detector.stride !== undefined) done.set(detector, start + detector.stride);
         continue;
       }
+      if ('missedUntil' in found) {
+        done.set(detector, found.missedUntil);
+        continue;
+      }
       for (const finding of [found].flat()) {
         if (finding.end <= finding.start) continue;
         done.set(detector, finding.end);

@@ -46,3 +46,10 @@ export function backOverName(text: string, from: number, most: number): number {
   while (at > first && (isWordAt(text, at - 1) || text[at - 1] === '-')) at -= 1;
   return at;
 }
+
+/** A table of the ASCII characters that has 1 for those given. */
+export function markCharacters(characters: string): Uint8Array {
+  const marked = new Uint8Array(128);
+  for (const character of characters) marked[character.charCodeAt(0)] = 1;
+  return marked;
+}

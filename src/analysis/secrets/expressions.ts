@@ -1,16 +1,5 @@
-import { RE2JS } from 're2js';
-import type { Finding } from './finding.ts';
-
-/** An expression that is compiled when it is first wanted. */
-export type LazyPattern = () => RE2JS;
-
-export function lazyPattern(expression: string): LazyPattern {
-  let compiled: RE2JS | undefined;
-  return () => {
-    compiled ??= RE2JS.compile(expression);
-    return compiled;
-  };
-}
+import type { RE2JS } from 're2js';
+import type { Finding, Miss } from './finding.ts';
 
 export interface Match extends Finding {
   /** The match and its groups in their order; those that took no part are empty. */
@@ -44,4 +33,32 @@ export function matchAt(
 /** The first group of a match that holds something, or the whole match. */
 export function firstGroup({ start: begin, end: finish, groups }: Match): Finding {
   return groups.slice(1).find(({ start, end }) => end > start) ?? { start: begin, end: finish };
+}
+
+/**
+ * The first group that took part in a match, or the whole match; undefined without one. For expressions that go one way
+ * over a text and have little to come back to: matched by the runtime's own engine, in `reach` characters and, as by
+ * `matchAt`, in more where a match goes to their end. `regex` is sticky where a match must begin at `from`.
+ */
+export function findNative(regex: RegExp, text: string, from: number, reach: number): Finding | undefined {
+  for (let length = reach; ; length *= 2) {
+    const stretch = text.slice(from, from + length);
+    regex.lastIndex = 0;
+    const match = regex.exec(stretch);
+    if (match === null) return undefined;
+    if (match.index + match[0].length === stretch.length && from + length < text.length) continue;
+    const [start, end] = match.indices?.find((pair, index) => index > 0 && pair && pair[1] > pair[0]) ?? [
+      match.index,
+      match.index + match[0].length,
+    ];
+    return { start: from + start, end: from + end };
+  }
+}
+
+/** Longer matches that are no secret are not looked into for another one: it would be as long. */
+const REJECTED_CHARACTERS = 512;
+
+/** What a match is that turned out to be no secret. */
+export function reject({ start, end }: Finding): Miss | undefined {
+  return end - start > REJECTED_CHARACTERS ? { missedUntil: end } : undefined;
 }

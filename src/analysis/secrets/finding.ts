@@ -6,6 +6,11 @@ export interface Finding {
   isPrivateKey?: true;
 }
 
+/** That no secret is found at any of a detector's words that begin before a place. */
+export interface Miss {
+  missedUntil: number;
+}
+
 /** Looks for a secret about one place of one of its words. */
 export interface Detector {
   /** Lower-case ASCII; their places may be in any case. */
@@ -14,7 +19,7 @@ export interface Detector {
   stride?: number;
   /**
    * What is secret about the word at `start`, or undefined. Looks no further from it than a constant, beside the length
-   * of what it finds, so that a text costs time linear in its length.
+   * of what it finds or of what it need not be asked about again, so that a text costs time linear in its length.
    */
-  find(text: string, start: number, end: number): Finding | readonly Finding[] | undefined;
+  find(text: string, start: number, end: number): Finding | readonly Finding[] | Miss | undefined;
 }

@@ -1,40 +1,46 @@
-import { firstGroup, type LazyPattern, lazyPattern, matchAt } from './expressions.ts';
-import type { Detector, Finding } from './finding.ts';
+import { findNative, reject } from './expressions.ts';
+import type { Detector, Finding, Miss } from './finding.ts';
 import { isHole, isPlaceholder, runsSomething } from './placeholders.ts';
 
 /** How far before an option the command `curl` may stand. */
 const CURL_CHARACTERS = 1024;
 const STRETCH_CHARACTERS = 640;
 
-function matchBehind(pattern: LazyPattern, isSecret: (value: string) => boolean) {
-  return (text: string, _start: number, end: number): Finding | undefined => {
-    const match = matchAt(pattern(), text, end, STRETCH_CHARACTERS, false);
-    if (match === undefined) return undefined;
-    const found = firstGroup(match);
-    return isSecret(text.slice(found.start, found.end)) ? found : undefined;
+function matchBehind(pattern: RegExp, isSecret: (value: string) => boolean) {
+  return (text: string, _start: number, end: number): Finding | Miss | undefined => {
+    const found = findNative(pattern, text, end, STRETCH_CHARACTERS);
+    if (found === undefined) return undefined;
+    return isSecret(text.slice(found.start, found.end)) ? found : reject(found);
   };
+}
+
+/** An expression for what follows a word. Case is folded as RE2 does it. */
+function behind(expression: string): RegExp {
+  return new RegExp(expression, 'diuy');
 }
 
 const isValue = (value: string): boolean => !isPlaceholder(value) && !runsSomething(value);
 
-const AFTER_AUTHORIZATION = lazyPattern(
-  String.raw`(?i)\\*["']?[ \t]{0,5}[:=][ \t]{0,5}\\*["']?(?:(?:Basic|Bearer|(?:Api-)?Token|Digest|AWS4-HMAC-SHA256)[ \t]{1,5})?([\w=~@.+/:-]{8,})`,
+const AFTER_AUTHORIZATION = behind(
+  String.raw`\\*["']?[ \t]{0,5}[:=][ \t]{0,5}\\*["']?(?:(?:Basic|Bearer|(?:Api-)?Token|Digest|AWS4-HMAC-SHA256)[ \t]{1,5})?([\w=~@.+/:-]{8,})`,
 );
-const AFTER_BEARER = lazyPattern(String.raw`[ \t]{1,5}([\w=~.+/-]{16,})`);
-const AFTER_KEY_HEADER = lazyPattern(String.raw`(?i)\\*["']?:[ \t]{0,5}\\*["']?([\w=~@.+/-]{8,})`);
-const AFTER_COOKIE = lazyPattern(
-  String.raw`(?i)\\*["']?:[ \t]{0,5}\\*["']?([\w.%-]{1,64}=[^\s"'\\]{16,}(?:; ?[\w.%-]{1,64}=[^\s"'\\]*)*)`,
+const AFTER_BEARER = behind(String.raw`[ \t]{1,5}([\w=~.+/-]{16,})`);
+const AFTER_KEY_HEADER = behind(String.raw`\\*["']?:[ \t]{0,5}\\*["']?([\w=~@.+/-]{8,})`);
+const AFTER_COOKIE = behind(
+  String.raw`\\*["']?:[ \t]{0,5}\\*["']?([\w.%-]{1,64}=[^\t\n\f\r "'\\]{16,}(?:; ?[\w.%-]{1,64}=[^\t\n\f\r "'\\]*)*)`,
 );
-const AFTER_USER = lazyPattern(
-  String.raw`(?:=|[ \t]{0,5})(?:"(:[^"]{3,}|[^:"]{3,}:|[^:"]{3,}:[^"]{3,})"|'([^:']{3,}:[^']{3,})'|((?:"[^"]{3,}"|'[^']{3,}'|[\w$@.-]+):(?:"[^"]{3,}"|'[^']{3,}'|[\w${'$'}{}@.-]+)))(?:\s|\z)`,
+const AFTER_USER = behind(
+  String.raw`(?:=|[ \t]{0,5})(?:"(:[^"]{3,}|[^:"]{3,}:|[^:"]{3,}:[^"]{3,})"|'([^:']{3,}:[^']{3,})'|((?:"[^"]{3,}"|'[^']{3,}'|[\w$@.-]+):(?:"[^"]{3,}"|'[^']{3,}'|[\w${'$'}{}@.-]+)))(?:[\t\n\f\r ]|$)`,
 );
-const AFTER_SCHEME = lazyPattern(String.raw`[^\s:/?#\[\]@"'<>]{0,128}:([^\s:/?#@"'<>{}]{1,256})@[\w.\[\]-]`);
+const AFTER_SCHEME = behind(
+  String.raw`[^\t\n\f\r :/?#\[\]@"'<>]{0,128}:([^\t\n\f\r :/?#@"'<>{}]{1,256})@[\w.\[\]-]`,
+);
 
 /** Pairs of user and password that say themselves that they are none. */
 const NO_PAIR =
   /:(?:["']?)(?:change(?:it|me)|pass(?:word)?|pwd|test|token|\*+|x+)["']?$|<[^>]*>|\$\{?\w|\$\(|\{\{|:\[/i;
 
-function findUser(text: string, start: number, end: number): Finding | undefined {
+function findUser(text: string, start: number, end: number): Finding | Miss | undefined {
   if (!/\s/.test(text.charAt(start - 1))) return undefined;
   if (!/\bcurl\b/.test(text.slice(Math.max(0, start - CURL_CHARACTERS), start))) return undefined;
   return matchBehind(

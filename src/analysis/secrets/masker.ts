@@ -7,12 +7,29 @@ import type { Finding } from './finding.ts';
 /** How often a text is looked at again after secrets in it were replaced. Most rest after the first time. */
 const PASSES_MAX = 8;
 
+/** Short texts whose answers are kept, of each kind; then all are forgotten. A view asks about the same ones again. */
+const KNOWN_MAX = 256;
+const KNOWN_LENGTH_MAX = 256;
+
 /** A masker whose fingerprints are made with `key`. Cheap: the catalogue behind it is one for the process. */
 export function createMasker(key: string): Masker {
-  const maskRaw = (raw: string): string => `(secret ${computeFingerprint(key, raw)})`;
+  const maskRaw = remember((raw) => `(secret ${computeFingerprint(key, raw)})`);
   return {
-    maskText: (text) => maskText(text, maskRaw),
+    maskText: remember((text) => maskText(text, maskRaw)),
     maskWhole: (value) => maskRaw(typeof value === 'string' ? value : canonicalize(value)),
+  };
+}
+
+function remember(answer: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    if (text.length > KNOWN_LENGTH_MAX) return answer(text);
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const fresh = answer(text);
+    if (known.size >= KNOWN_MAX) known.clear();
+    known.set(text, fresh);
+    return fresh;
   };
 }
 

@@ -26,8 +26,7 @@ const BARE_OPENINGS = [
 const BARE_CHARACTERS = 32;
 
 /**
- * Private keys: PEM, OpenSSH, PGP and SSH.COM blocks, whole, to the end of the text when theirs is missing and whatever
- * stands for their line breaks; PuTTY files; and keys without their first line, by what their base64 begins with.
+ * Private keys: PEM, OpenSSH, PGP and SSH.COM blocks, whole, whatever stands for their line breaks; PuTTY files; and keys without their first line, by what their base64 begins with.
  */
 export const PRIVATE_KEY_DETECTORS: readonly Detector[] = [
   { keywords: ['private key'], find: findBlock },
@@ -50,12 +49,61 @@ function findBlock(text: string, start: number, end: number): Finding | undefine
   return { start: begin, end: endOfBlock(text, end), isPrivateKey: true };
 }
 
-/** After the last dash of the block's `END` line, or of the next block's begin; else the end of the text. */
+/**
+ * After the last dash of the block's `END` line, or of the next block's begin; where what stands between is no key, or
+ * nothing ends it, at the end of what can be one. A first line alone hides nothing: an agent may write one to hide by.
+ */
 function endOfBlock(text: string, from: number): number {
   const closing = /KEY(?: BLOCK)?\s?-{3,}/gi;
-  closing.lastIndex = skipDashes(text, from);
+  const body = skipDashes(text, from);
+  closing.lastIndex = body;
   const found = closing.exec(text);
-  return found === null ? text.length : found.index + found[0].length;
+  const bodyEnd = endOfBody(text, body);
+  if (found === null) return bodyEnd;
+  const end = found.index + found[0].length;
+  return isWordALine(text.slice(body, found.index)) ? end : Math.min(end, bodyEnd);
+}
+
+/** Whether each line is one word, however short: then it may be a key, and could run nothing with words after it. */
+function isWordALine(body: string): boolean {
+  return body
+    .split(/\r?\n/)
+    .every((line) => /^[A-Za-z0-9+/=_-]*$|^-+(?:END|BEGIN)[A-Z0-9 _-]*$/.test(line.trim()));
+}
+
+/** A word of a key in text form: base64, broken at any width, and what stands around it in lists and literals. */
+const BODY_WORD = /(?:\s|\\[nrt]|["'`,+])*([A-Za-z0-9+/=]+|-+(?:END|BEGIN)[A-Z0-9 _-]{0,64}-*)/y;
+/** Header lines at the start of a block (RFC 1421 §4.6, RFC 4880 §6.2, RFC 4716 §3.3). */
+const HEADER_LINE = /(?:\s|\\[nr])*[A-Za-z][A-Za-z-]{2,30}: [^\r\n\\]{1,200}/y;
+const HEADER_LINES_MAX = 5;
+/** Base64 this long is no word of a language; the last of a key may be shorter. */
+const BODY_WORD_CHARACTERS = 20;
+
+/** The end of what can be a key's body: headers, long base64, one short word that ends it, and its `END` line. */
+function endOfBody(text: string, from: number): number {
+  let at = from;
+  for (let headers = 0; headers < HEADER_LINES_MAX; headers += 1) {
+    HEADER_LINE.lastIndex = at;
+    if (!HEADER_LINE.test(text)) break;
+    at = HEADER_LINE.lastIndex;
+  }
+  for (;;) {
+    BODY_WORD.lastIndex = at;
+    const found = BODY_WORD.exec(text);
+    if (found === null) return at;
+    const word = found[1] ?? '';
+    const isShort = !word.startsWith('-') && word.length < BODY_WORD_CHARACTERS;
+    // A short word is the key's last where its end follows; else it may be any word.
+    if (isShort) return endOfClosing(text, BODY_WORD.lastIndex) ?? at;
+    at = BODY_WORD.lastIndex;
+  }
+}
+
+/** After the `END` line that follows at once, or the end of the text; undefined where neither does. */
+function endOfClosing(text: string, from: number): number | undefined {
+  const closing = /(?:\s|\\[nrt]|["'`,+])*(?:-+END[A-Z0-9 _-]{0,64}-*|$)/iy;
+  closing.lastIndex = from;
+  return closing.test(text) ? closing.lastIndex : undefined;
 }
 
 /** Past the rest of the first line, whose own dashes end nothing. */

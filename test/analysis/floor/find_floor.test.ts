@@ -36,6 +36,26 @@ describe('the floor', () => {
     expect(rulesOf(command)).toEqual([rule]);
   });
 
+  test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+    'a name that objects have of themselves is one like any other: %s',
+    (name) => {
+      expect(hitsOf({ command: `${name} x "$${name}"; rm -rf "$${name}"/*` })).toHaveLength(1);
+      expect(hitsOf({ command: `${name} -c 'rm -rf /'`, env: { [name]: 'x' } })).toEqual([]);
+    },
+  );
+
+  test('a rule that both halves find in the same words is named once', () => {
+    const hits = hitsOf({ command: 'rm -rf C:/; shutdown -r now; dd if=x of=\\\\\\\\.\\\\PhysicalDrive0' });
+    expect(hits.map(({ rule }) => rule)).toEqual([...new Set(hits.map(({ rule }) => rule))]);
+    expect(hits).toHaveLength(3);
+  });
+
+  test('what a removal in a POSIX shell deletes is judged as that shell has it', () => {
+    expect(hitsOf({ command: 'rm -rf ~/*.bak' })).toEqual([]);
+    expect(hitsOf({ command: 'for d in a b; do rm -r "$d"/*; done' })).toEqual([]);
+    expect(hitsOf({ command: 'rm -r C:\\\\Windows' })).toHaveLength(1);
+  });
+
   test('a hit holds the segment that breaks the rule, as it stands', () => {
     expect(hitsOf({ command: 'ls && rm  -rf "/" | cat' })).toEqual([
       { rule: 'recursive-delete-of-root', text: 'rm  -rf "/"' },

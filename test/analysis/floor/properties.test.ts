@@ -161,6 +161,8 @@ describe('whatever stands around a command', () => {
   test('a harmless command in two wrappers at once is not', () => {
     fc.assert(
       fc.property(fc.constantFrom(...HARMLESS), before, inside, inside, (command, prefix, first, second) => {
+        // What follows the end of a here-document on its line leaves it open: no shell reads that.
+        fc.pre(!/^END/m.test(first('')) || /\nEND$/m.test(second(first(''))));
         expect(hitsOf({ command: wrap(command, prefix, [first, second]) })).toEqual([]);
       }),
       { numRuns: 600 },

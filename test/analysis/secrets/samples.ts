@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 export interface Sample {
+  /** Its place among the cases of its file, from 0. */
+  row: number;
   /** The rule or detector whose test it is from. */
   source: string;
   isSecret: boolean;
@@ -24,10 +26,11 @@ interface Case {
 export function readSamples(name: string): Sample[] {
   const path = new URL(`../../vectors/secrets/${name}`, import.meta.url);
   const { cases } = JSON.parse(readFileSync(path, 'utf8')) as { cases: Case[] };
-  return cases.map((one) => {
+  return cases.map((one, row) => {
     const text = one.parts.join('');
     const { secret_start: start = 0, secret_length: length = text.length } = one;
     return {
+      row,
       source: one.rule ?? one.detector ?? '',
       isSecret: one.expect === 'secret',
       text,
