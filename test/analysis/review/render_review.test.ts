@@ -245,11 +245,12 @@ describe('a secret', () => {
   });
 
   test('in the place of what would run is warned of', () => {
-    const [begin, end] = ['BEGIN', 'END'].map((word) => `-----${word} PRIV${'ATE KEY-----'}`);
-    const view = viewOf(shellCall(`: ${begin}\n/tmp/evil\n# ${end}`));
-    const hidden = viewOf(shellCall(`: x\n${begin}\n/tmp/evil\n${end}`));
-    expect(view.lines.map(({ text }) => text)).toContainEqual(expect.stringContaining('/tmp/evil'));
-    expect(hidden.warnings.map(({ code }) => code)).toContain('command_not_understood');
+    const token = ['ghp_', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('');
+    const named = viewOfShell(`${token} --version`);
+    const passed = viewOfShell(`login ${token}`);
+    expect(named.warnings.map(({ code }) => code)).toContain('command_not_understood');
+    expect(passed.warnings.map(({ code }) => code)).not.toContain('command_not_understood');
+    expect(passed.warnings.map(({ code }) => code)).toContain('masked');
   });
 
   test('command has no segments', () => {
