@@ -273,22 +273,22 @@ test('judging takes time in proportion to the list', () => {
 });
 
 describe('another file than the one stated would run, and nothing is covered', () => {
-  const stated = (argv: string[], resolvedPaths: string[], cwd: string | null = '/work') =>
+  const stated = (argv: string[], resolvedPaths: string[], cwd: string | null = '/repo') =>
     misses(callOf('', { argv, resolvedPaths, cwd }));
 
   test.each<[argv: string[], paths: string[]]>([
     [['./ls'], ['/usr/bin/ls']],
     [['bin/ls'], ['/usr/bin/ls']],
-    [['bin/./ls'], ['/work/ls']],
+    [['bin/./ls'], ['/repo/ls']],
     [['../ls'], ['/ls']],
   ])('where a relative word is no such file of the working directory: %s', (argv, paths) => {
     expect(stated(argv, paths)).toContain('path_differs');
   });
 
   test('while the file below the working directory is covered', () => {
-    expect(stated(['./ls'], ['/work/ls'])).toEqual([]);
-    expect(stated(['bin//ls'], ['/work/bin/ls'], '/work/')).toEqual([]);
-    expect(stated(['bin\\ls'], ['C:/work/bin/ls.exe'], 'C:\\work')).toEqual([]);
+    expect(stated(['./ls'], ['/repo/ls'])).toEqual([]);
+    expect(stated(['bin//ls'], ['/repo/bin/ls'], '/repo/')).toEqual([]);
+    expect(stated(['bin\\ls'], ['C:/repo/bin/ls.exe'], 'C:\\repo')).toEqual([]);
     expect(stated(['ls'], ['/usr/bin/ls'])).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ export const DELETIONS: Case[] = [
   { command: 'rm -rf ~', env: { HOME: '/workspace' } },
   { command: 'rm -rf /workspace', env: { HOME: '/workspace' } },
   { command: 'rm -rf /workspace/*', env: { HOME: '/workspace' } },
-  { command: 'rm -rf /work', env: { HOME: '/work/space' } },
+  { command: 'rm -rf /repo', env: { HOME: '/repo/space' } },
   { command: 'rm -rf ~/*', env: { HOME: '' } },
   { command: 'rm -rf *', cwd: '/' },
   { command: 'rm -rf ./*', cwd: '/' },
