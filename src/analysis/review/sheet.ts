@@ -10,6 +10,8 @@ const VALUE_LENGTH_MAX = 400;
 const COMMAND_LENGTH_MAX = 4_096;
 const TOKEN_LENGTH_MAX = 200;
 const NAMED_MAX = 5;
+/** Warnings of one code that are told one by one. */
+const ALIKE_MAX = 50;
 /** From so many hidden characters on it is said how many: anything may stand behind a mask that is not a password's. */
 const HIDDEN_SAID_MIN = 200;
 const MASK = /\(secret [0-9a-f]{8}\)/g;
@@ -121,7 +123,8 @@ export function createSheet(hider: Hider): Sheet {
     steps.set(name, step);
     return step;
   };
-  const listWarnings = () => [...warnings.values()].sort((one, other) => rank(one) - rank(other));
+  const listWarnings = () =>
+    WEIGHT.flatMap((code) => firstOfMany([...warnings.values()].filter((warning) => warning.code === code)));
   return { lines, hider, warn, add, addPlain, showToken, showStep, listWarnings };
 }
 
@@ -183,6 +186,11 @@ function nameEscapes(escapes: ReadonlySet<string>): string {
   return named.join(', ') + (escapes.size > NAMED_MAX ? ' and others' : '');
 }
 
-function rank({ code }: ReviewWarning): number {
-  return WEIGHT.indexOf(code);
+/** Warnings of one code: so many that they would bury the others are counted from then on. */
+function firstOfMany(warnings: readonly ReviewWarning[]): ReviewWarning[] {
+  const [first] = warnings;
+  if (first === undefined || warnings.length <= ALIKE_MAX) return [...warnings];
+  const left = warnings.length - ALIKE_MAX;
+  const counted = { code: first.code, path: null, text: `${left} more places have the same warning` };
+  return [...warnings.slice(0, ALIKE_MAX), counted];
 }

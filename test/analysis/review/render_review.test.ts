@@ -244,6 +244,19 @@ describe('a secret', () => {
     expect(counts[1]).toBeGreaterThanOrEqual(script.length - '# \n'.length);
   });
 
+  test('of many is warned of one by one up to a number, and counted from then on', () => {
+    const parameters = Object.fromEntries(
+      Array.from({ length: 300 }, (_, index) => [`p${index}`, `a\u202eb`]),
+    );
+    const bidi = viewOf(callOf(parameters)).warnings.filter(({ code }) => code === 'bidi_characters');
+    expect(bidi).toHaveLength(51);
+    expect(bidi.at(-1)).toEqual({
+      code: 'bidi_characters',
+      path: null,
+      text: '250 more places have the same warning',
+    });
+  });
+
   test('in the place of what would run is warned of', () => {
     const token = ['ghp_', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('');
     const named = viewOfShell(`${token} --version`);
