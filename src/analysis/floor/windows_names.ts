@@ -64,9 +64,9 @@ export function namesOf({ words: [word] }: Segment): string[] {
   return word.value === word.text ? [commandName(word.text)] : [toName(word.value ?? ''), toName(word.text)];
 }
 
-/** Names that a POSIX shell reads with the carets in them, and so does not know. */
+/** Names of a command with carets anywhere in its words, which a POSIX shell leaves there and so does not know. */
 export function escapedNames({ words }: Segment): string[] {
-  return words.flatMap(({ text }) => (text.includes('^') ? toName(text) : []));
+  return words.some(({ text }) => text.includes('^')) ? words.map(({ text }) => toName(text)) : [];
 }
 
 /** What any word may name, since another shell may start commands elsewhere; text in quotes stays one word. */
