@@ -1,5 +1,8 @@
 import type { JsonValue } from './json.ts';
 
+/** What stands in a secret's place, wherever it does in a text. */
+export const MASK = /\(secret [0-9a-f]{8}\)/g;
+
 /**
  * Hides secrets in whatever is shown, logged, sent or stored outside the frozen action. What stands in a secret's
  * place has a short keyed fingerprint of the raw value, so that two different secrets look different.

@@ -1,11 +1,9 @@
 import type { ToolCall } from './action.ts';
 import { Fault, type FaultIssue } from './fault.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts';
-import type { Masker } from './masker.ts';
-import { maskParameter, toPointerStep } from './secret_values.ts';
-
-/** What a masker puts in a secret's place. */
-const MASK = /\(secret [0-9a-f]{8}\)/g;
+import { formatPointer } from './json_rules.ts';
+import { MASK, type Masker } from './masker.ts';
+import { maskParameter } from './secret_values.ts';
 
 /** The values that masks stand for. */
 type Masks = Map<string, JsonValue>;
@@ -30,7 +28,7 @@ export function restoreSecrets(
     if (raw !== undefined && Object.hasOwn(present.parameters, name)) {
       collectMasks(raw, maskParameter(masker, name, raw, secretParameters).value, masker, masks);
     }
-    parameters[name] = restore(value, masks, `/tool_call/parameters${toPointerStep(name)}`, issues);
+    parameters[name] = restore(value, masks, formatPointer(['tool_call', 'parameters', name]), issues);
   }
   if (issues.length > 0) {
     throw new Fault(
@@ -104,7 +102,7 @@ function restore(value: JsonValue, masks: Masks, pointer: string, issues: FaultI
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,
-      restore(item, masks, pointer + toPointerStep(key), issues),
+      restore(item, masks, pointer + formatPointer([key]), issues),
     ]),
   );
 }

@@ -1,6 +1,7 @@
 import type { ToolCall } from './action.ts';
 import type { Approval } from './approval.ts';
 import { isJsonObject, type JsonValue } from './json.ts';
+import { formatPointer } from './json_rules.ts';
 import { maskMember } from './mask_member.ts';
 import type { Masker } from './masker.ts';
 import { parseToolCall } from './parse_tool_call.ts';
@@ -21,11 +22,6 @@ interface MaskedValue {
   pointers: string[];
 }
 
-/** One step of a JSON pointer. */
-export function toPointerStep(name: string): string {
-  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
 function maskEntry(masker: Masker, name: string, value: JsonValue, pointer: string): MaskedValue {
   if (typeof value === 'string') {
     const masked = maskMember(masker, name, value);
@@ -42,7 +38,7 @@ function maskEntry(masker: Masker, name: string, value: JsonValue, pointer: stri
   }
   const members = names.map((key) => ({
     key,
-    ...maskEntry(masker, key, value[key] as JsonValue, pointer + toPointerStep(key)),
+    ...maskEntry(masker, key, value[key] as JsonValue, pointer + formatPointer([key])),
   }));
   return {
     value: Object.fromEntries(members.map(({ key, value: masked }) => [key, masked])),
@@ -57,7 +53,7 @@ export function maskParameter(
   value: JsonValue,
   secretParameters: readonly string[],
 ): MaskedValue {
-  const pointer = `/parameters${toPointerStep(name)}`;
+  const pointer = formatPointer(['parameters', name]);
   return secretParameters.includes(name)
     ? { value: masker.maskWhole(value), pointers: [pointer] }
     : maskEntry(masker, name, value, pointer);
@@ -80,7 +76,7 @@ function maskCall(masker: Masker, call: ToolCall, secretParameters: readonly str
     const masked =
       shown === name
         ? maskParameter(masker, name, value, secretParameters)
-        : { value: masker.maskWhole(value), pointers: [`/parameters${toPointerStep(shown)}`] };
+        : { value: masker.maskWhole(value), pointers: [formatPointer(['parameters', shown])] };
     return { name: shown, ...masked };
   });
   return {

@@ -1,12 +1,12 @@
 import { judgeAllowlist } from '../analysis/allowlist/judge_allowlist.ts';
 import { examineCommand } from '../analysis/examine_command.ts';
-import { createMasker } from '../analysis/secrets/masker.ts';
 import type { Caller } from '../core/caller.ts';
 import { type AgentExecRules, NO_EXEC_RULES } from '../core/exec_approvals.ts';
 import type { EntryUse, SeenExecApprovals } from '../core/exec_ports.ts';
 import type { AllowDecision, PolicySet } from '../core/policy.ts';
 import type { Deps } from './deps.ts';
 import type { FrozenCall } from './frozen_call.ts';
+import { maskerOf } from './masking.ts';
 
 /** What exec approvals say of the caller for this call, and which documents said so; of what is no command nothing. */
 export async function readExecRules(
@@ -28,10 +28,12 @@ export function listEntryUses(
 ): EntryUse[] {
   if (reviewFacts.command === null) return [];
   const { call, analysis } = examineCommand(toolCall.parameters, reviewFacts.command);
-  const command = createMasker(caller.tenant.maskKey).maskText(call.command);
-  return (['tenant', 'node'] as const).flatMap((document) => {
+  const found = (['tenant', 'node'] as const).flatMap((document) => {
     const allowlist = rules[document]?.allowlist ?? [];
     const { matched, uses } = judgeAllowlist(call, analysis, allowlist);
-    return matched ? uses.map((use) => ({ ...use, document, command })) : [];
+    return matched ? uses.map((use) => ({ ...use, document })) : [];
   });
+  if (found.length === 0) return [];
+  const command = maskerOf(caller).maskText(call.command);
+  return found.map((use) => ({ ...use, command }));
 }

@@ -1,9 +1,8 @@
-import type { ExaminedCommand } from '../analysis/examine_command.ts';
 import { SOURCE_TRUSTS, TIERS } from '../core/action.ts';
 import { EXEC_ASKS, EXEC_FALLBACKS, EXEC_SECURITIES } from '../core/exec_approvals.ts';
 import { type AskStanding, type DecisionRequest, PERMISSIONS } from '../core/policy.ts';
 import type { CedarCall, CedarValueJson, EntityJson } from './cedar.ts';
-import { findCommandFacts } from './command_facts.ts';
+import type { CommandFacts } from './command_facts.ts';
 import type { Variant } from './facts_by.ts';
 import { ASK_ACTION, entityUid } from './model.ts';
 import type { Operation } from './operation.ts';
@@ -23,8 +22,8 @@ export interface CallFacts {
   operation: Operation;
   variant: Variant;
   parameters: ParameterFacts;
-  /** The command that it runs; null for a tool that runs none. */
-  command: ExaminedCommand | null;
+  /** Those of the command that it runs; null for a tool that runs none. */
+  command: CommandFacts | null;
 }
 
 /**
@@ -96,15 +95,14 @@ function buildContext({ request, operation, variant, parameters, command }: Call
     paused,
     now: { __extn: { fn: 'datetime', arg: context.now } },
   };
-  if (command !== null) facts.command = describeCommand(command, request);
+  if (command !== null) facts.command = describeCommand(command);
   if (context.workspace !== null) facts.workspace = context.workspace;
   if (context.environment !== null) facts.environment = context.environment;
   if (context.session_id !== null) facts.session_id = context.session_id;
   return facts;
 }
 
-function describeCommand(command: ExaminedCommand, { exec, isSkill }: DecisionRequest): CedarValueJson {
-  const { security, ask, ask_fallback, ...facts } = findCommandFacts(command, exec, isSkill);
+function describeCommand({ security, ask, ask_fallback, ...facts }: CommandFacts): CedarValueJson {
   return {
     ...facts,
     ...(security && { security: entityOf(SECURITY_ENTITIES, security) }),

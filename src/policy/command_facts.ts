@@ -43,14 +43,15 @@ export function findCommandFacts(
   const { call, analysis, floor } = command;
   const rules = [tenant, node].filter((one) => one !== null);
   const executables = listExecutables(analysis).flatMap(({ value }) => (value === null ? [] : [value]));
+  const covers = rules.map((one) => findCover(command, one, isSkill));
   const facts: CommandFacts = {
     floor: floor.length > 0,
     floor_rules: [...new Set(floor.map(({ rule }) => rule))].toSorted(),
     understood: analysis.understood,
     executables: [...new Set(executables)].toSorted(),
     bound: bindsWhatRuns(call, analysis),
-    matched: tenant !== null && rules.every((one) => isMatched(command, one)),
-    allowlisted: tenant !== null && rules.every((one) => isCovered(command, one, isSkill)),
+    matched: tenant !== null && covers.every(({ matched }) => matched),
+    allowlisted: tenant !== null && covers.every(({ covered }) => covered),
   };
   if (rules.length === 0) return facts;
   return {
@@ -70,15 +71,15 @@ export function findCommandFacts(
   };
 }
 
-function isMatched({ call, analysis }: ExaminedCommand, { allowlist }: ExecRules): boolean {
-  return allowlist.length > 0 && judgeAllowlist(call, analysis, allowlist).matched;
-}
-
-function isCovered(command: ExaminedCommand, rules: ExecRules, isSkill: boolean): boolean {
-  if (rules.security === 'deny') return false;
-  if (rules.security === 'full') return true;
-  if (rules.autoAllowSkills && isSkill && command.analysis.understood) return true;
-  return isMatched(command, rules);
+/** Whether entries match the command, and whether the rules cover it, by entries or otherwise. */
+function findCover({ call, analysis }: ExaminedCommand, rules: ExecRules, isSkill: boolean) {
+  const { security, autoAllowSkills, allowlist } = rules;
+  const matched = allowlist.length > 0 && judgeAllowlist(call, analysis, allowlist).matched;
+  const isAllowedSkill = autoAllowSkills && isSkill && analysis.understood;
+  return {
+    matched,
+    covered: security !== 'deny' && (security === 'full' || isAllowedSkill || matched),
+  };
 }
 
 /** The lists of the core are in order, strictest first. */

@@ -1,4 +1,3 @@
-import { bindsWhatRuns } from '../analysis/allowlist/binds_what_runs.ts';
 import type { ToolCall } from '../core/action.ts';
 import { createDenial } from '../core/denial.ts';
 import type {
@@ -115,7 +114,7 @@ function readDecision(common: Common, facts: CallFacts, { slice, answer }: Consu
 /** A refusal by the floor says which rule of it the command breaks. */
 function nameFloorRules(denied: DenyDecision, { command }: CallFacts): DenyDecision {
   if (denied.denial?.by !== 'floor' || command === null) return denied;
-  const rules = [...new Set(command.floor.map(({ rule }) => `\`${rule}\``))].join(', ');
+  const rules = command.floor_rules.map((rule) => `\`${rule}\``).join(', ');
   const reason = `${denied.reason}: ${rules}`;
   return { ...denied, reason, denial: createDenial('floor', reason) };
 }
@@ -123,8 +122,7 @@ function nameFloorRules(denied: DenyDecision, { command }: CallFacts): DenyDecis
 function decideAsk(common: Common, { command }: CallFacts, asks: readonly PolicyFacts[]): Decision {
   const collected = collectAskTerms(asks.flatMap((policy) => (policy.ask === null ? [] : [policy.ask])));
   // What could run something else the next time is approved for one run.
-  const isBound = command === null || bindsWhatRuns(command.call, command.analysis);
-  const terms: AskTerms = isBound ? collected : { ...collected, maxScope: 'once' };
+  const terms: AskTerms = (command?.bound ?? true) ? collected : { ...collected, maxScope: 'once' };
   if (terms.requirements.votes > VOTES_MAX) {
     const reason = `the asks that apply demand more than ${VOTES_MAX} votes together. Change their groups`;
     return deny(common, reason);

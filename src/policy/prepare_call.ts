@@ -3,6 +3,7 @@ import { createDenial } from '../core/denial.ts';
 import type { DecisionRequest, DenyDecision } from '../core/policy.ts';
 import type { ReviewFacts } from '../core/review.ts';
 import type { CallFacts } from './call_facts.ts';
+import { findCommandFacts } from './command_facts.ts';
 import { type Common, deny } from './denies.ts';
 import { selectVariant } from './facts_by.ts';
 import { describeParameterProblem, judgeParameters } from './parameters.ts';
@@ -73,6 +74,8 @@ export function prepareCall(set: LoadedSet, request: DecisionRequest): PreparedC
     };
   }
   const variant = selectVariant(operation.variants, parameters);
-  const command = operation.command && examineCommand(parameters, operation.command);
+  const { exec, isSkill } = request;
+  const command =
+    operation.command && findCommandFacts(examineCommand(parameters, operation.command), exec, isSkill);
   return { kind: 'ready', facts: { request, operation, variant, parameters: judged.facts, command }, common };
 }

@@ -8,6 +8,7 @@ import type { AskStanding, Decision, DecisionRequest, PolicySet } from '../../sr
 import { decideSettled, NOTHING_IN_THE_WAY } from '../../src/core/settled_decision.ts';
 import { LEFT_OUT, type ToolRegistration } from '../../src/core/tool_registration.ts';
 import type { CallFacts } from '../../src/policy/call_facts.ts';
+import { findCommandFacts } from '../../src/policy/command_facts.ts';
 import { selectVariant } from '../../src/policy/facts_by.ts';
 import type { Operation } from '../../src/policy/operation.ts';
 import { judgeParameters } from '../../src/policy/parameters.ts';
@@ -52,7 +53,9 @@ export function readFacts(operation: Operation, asked: DecisionRequest): CallFac
   const judged = judgeParameters(operation, asked.toolCall.parameters, asked.context.workspace_root);
   if (judged.kind === 'problem') throw new TypeError(`\`${judged.problem.pointer}\` does not fit`);
   const variant = selectVariant(operation.variants, asked.toolCall.parameters);
-  const command = operation.command && examineCommand(asked.toolCall.parameters, operation.command);
+  const command =
+    operation.command &&
+    findCommandFacts(examineCommand(asked.toolCall.parameters, operation.command), asked.exec, asked.isSkill);
   return { request: asked, operation, variant, parameters: judged.facts, command };
 }
 

@@ -41,11 +41,3 @@ export function readParameter(arg: string): Parameter | null {
 export function isParameter(name: string, full: string, shortest: number): boolean {
   return name.length >= shortest && full.startsWith(name);
 }
-
-/** Whether any argument is a switch of cmd by this letter: `/s`, `/s/q`, `-s`. */
-export function hasSwitch(args: readonly string[], name: string): boolean {
-  return args.some((arg) => {
-    const [first = '', ...others] = arg.toLowerCase().split('/');
-    return others.includes(name) && !first.includes('\\') ? true : first === `-${name}`;
-  });
-}

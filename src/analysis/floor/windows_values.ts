@@ -50,7 +50,7 @@ function toName(name: string): string {
   return name.toLowerCase().replace(/^(?:env|global|script|local|private|variable):/, '');
 }
 
-export function addValues({ variables }: WindowsScope, name: string, values: readonly string[]): void {
+function addValues({ variables }: WindowsScope, name: string, values: readonly string[]): void {
   const key = toName(name);
   const all = new Set([...(variables.get(key) ?? []), ...values]);
   variables.set(key, [...all].slice(0, VALUES_MAX));

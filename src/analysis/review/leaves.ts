@@ -4,7 +4,7 @@ import type { Sheet } from './sheet.ts';
 import { escapeOf } from './show_text.ts';
 
 /** Values that have a line each; of an action with more, each container is one value. */
-export const LEAVES_MAX = 1_000;
+const LEAVES_MAX = 1_000;
 const POINTER_LENGTH_MAX = 240;
 
 /** A value that has a line of its own: no container but an empty one, or one too large to take apart. */

@@ -23,7 +23,7 @@ const SCRIPTS: readonly RegExp[] = [
   /\p{Script=Lisu}/u,
   /\p{Script=Canadian_Aboriginal}/u,
 ];
-export const LATIN = 0;
+const LATIN = 0;
 export const EAST_ASIAN = 3;
 const OTHER = SCRIPTS.length;
 

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../core/json.ts';
+import { MASK } from '../../core/masker.ts';
 import type { ReviewLine, ReviewLineKind, ReviewWarning, ReviewWarningCode } from '../../core/review.ts';
 import { findLookAlike } from './confusables.ts';
 import { foldInPlace, foldText } from './fold.ts';
@@ -14,7 +15,6 @@ const NAMED_MAX = 5;
 const ALIKE_MAX = 50;
 /** From so many hidden characters on it is said how many: anything may stand behind a mask that is not a password's. */
 const HIDDEN_SAID_MIN = 200;
-const MASK = /\(secret [0-9a-f]{8}\)/g;
 
 /** A text with what is secret in it hidden, not yet made fit to be shown. */
 export interface Content {

@@ -1,8 +1,6 @@
 import { v7 as newUuid } from 'uuid';
 import { type ExecApprovalsInput, listEntries } from '../../core/exec_approvals_document.ts';
-import type { JsonValue } from '../../core/json.ts';
 import { OperatorError } from '../../core/operator_error.ts';
-import { type JsonLimits, parseStrictJson, StrictJsonError } from '../../core/strict_json.ts';
 import { getExecApprovals } from '../../operations/exec_approvals/get_exec_approvals.ts';
 import { putExecApprovals } from '../../operations/exec_approvals/put_exec_approvals.ts';
 import type { Database } from '../../storage/database.ts';
@@ -12,15 +10,14 @@ import { readArguments } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { loadConfig } from '../config.ts';
 import { DEFAULT_TENANT } from '../first_keys.ts';
-import { describeInput, readInput } from '../input_file.ts';
-import { count, visible } from '../terminal.ts';
+import { readJsonInput } from '../input_file.ts';
+import { count } from '../terminal.ts';
 import { assertTenant, withDatabase } from '../with_database.ts';
 import { readFileForm } from './file_form.ts';
 import { fileRefused, toOperatorError } from './refusal.ts';
 
 const USAGE = 'aegis exec-approvals import FILE|- [--replace] [--node ID] [--tenant ID]';
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
-const LIMITS: JsonLimits = { levelsMax: 64, membersMax: 1_000_000 };
 /** Who is said to have written what no key did. */
 const WRITER = 'aegis-exec-approvals-import';
 
@@ -55,19 +52,9 @@ export const importExecApprovals: Command = {
 };
 
 async function readFile(path: string): Promise<{ document: ExecApprovalsInput; hasSocket: boolean }> {
-  const what = describeInput(path);
-  const read = readFileForm(parseJson(await readInput(path, FILE_BYTES_MAX), what));
+  const read = readFileForm(await readJsonInput(path, FILE_BYTES_MAX));
   if (read.kind === 'refused') throw fileRefused(path, read.issues);
   return read;
-}
-
-function parseJson(bytes: Uint8Array, what: string): JsonValue {
-  try {
-    return parseStrictJson(bytes, LIMITS);
-  } catch (error) {
-    if (!(error instanceof StrictJsonError)) throw error;
-    throw new OperatorError(visible(`${what}: ${error.message}. Write it as strict JSON`));
-  }
 }
 
 interface Target {

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { OperatorError } from '../../core/operator_error.ts';
-import { type JsonLimits, parseStrictJson, StrictJsonError } from '../../core/strict_json.ts';
+import { parseStrictJson, StrictJsonError } from '../../core/strict_json.ts';
 import {
   type ImportedOperation,
   type McpManifest,
@@ -12,7 +12,7 @@ import {
 import { readArguments } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { oneLine } from '../config_values.ts';
-import { describeInput, readInput } from '../input_file.ts';
+import { describeInput, readJsonInput } from '../input_file.ts';
 import { FolderRefused, findPolicyDirectory } from '../policy/folder.ts';
 import { FILE_BYTES_MAX } from '../policy/folder_files.ts';
 import { type Terminal, toJsonText, visible } from '../terminal.ts';
@@ -21,7 +21,6 @@ import { formatImport, type Import, importToJson } from './imported.ts';
 import { checkWithFile } from './rehearsal.ts';
 
 const USAGE = 'aegis tools import MANIFEST|- [--tool NAME] [--out FILE|-] [--force] [--json]';
-const LIMITS: JsonLimits = { levelsMax: 64, membersMax: 1_000_000 };
 /** What is a tool's name and the name of its file, on any system. */
 const TOOL_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -62,8 +61,7 @@ export const importTools: Command = {
 };
 
 async function readManifest(path: string): Promise<McpManifest> {
-  const value = parseJson(await readInput(path, FILE_BYTES_MAX), describeInput(path));
-  const parsed = parseMcpManifest(value);
+  const parsed = parseMcpManifest(await readJsonInput(path, FILE_BYTES_MAX));
   if (parsed.kind === 'refused') {
     const [first, ...others] = parsed.issues;
     const more = others.length === 0 ? '' : `, and ${others.length} more`;
@@ -71,15 +69,6 @@ async function readManifest(path: string): Promise<McpManifest> {
   }
   if (parsed.manifest.tools.length === 0) throw new OperatorError(`${describeInput(path)} lists no tool`);
   return parsed.manifest;
-}
-
-function parseJson(bytes: Uint8Array, what: string): JsonValue {
-  try {
-    return parseStrictJson(bytes, LIMITS);
-  } catch (error) {
-    if (!(error instanceof StrictJsonError)) throw error;
-    throw new OperatorError(visible(`${what}: ${error.message}. Write it as strict JSON`));
-  }
 }
 
 function findToolName(given: string | undefined, serverName: string | null): string {
