@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { ask } from '../support/calls.ts';
-import { RpcClient } from '../support/rpc_client.ts';
+import { createRpcOpener, RpcClient } from '../support/rpc_client.ts';
 import { startTestService } from '../support/test_service.ts';
 import {
   editedCall,
@@ -16,16 +16,8 @@ import {
 const service = await startTestService({ env: { ...ROOMY, AEGIS_APPROVAL_ATTEMPT_LIMIT: '1000' } });
 afterAll(() => service.close());
 
-const opened: RpcClient[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((client) => client.close()));
-});
-
-async function open(token: string): Promise<RpcClient> {
-  const client = await RpcClient.open(service.url, token);
-  opened.push(client);
-  return client;
-}
+const openAt = createRpcOpener();
+const open = (token: string) => openAt(service.url, token);
 
 const { AGENT, APPROVER, APPROVER2, OPERATOR } = service.tokens;
 const ANY_APPROVAL = expect.stringMatching(/^apr_/);

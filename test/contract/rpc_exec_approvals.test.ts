@@ -1,21 +1,13 @@
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { RpcClient } from '../support/rpc_client.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createRpcOpener } from '../support/rpc_client.ts';
 import { startTestService } from '../support/test_service.ts';
 import { newAgent } from './support.ts';
 
 const service = await startTestService();
 afterAll(() => service.close());
 
-const opened: RpcClient[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((client) => client.close()));
-});
-
-async function open(token: string): Promise<RpcClient> {
-  const client = await RpcClient.open(service.url, token);
-  opened.push(client);
-  return client;
-}
+const openAt = createRpcOpener();
+const open = (token: string) => openAt(service.url, token);
 
 const { AGENT, APPROVER, OPERATOR } = service.tokens;
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { IN_FLIGHT_MAX } from '../../src/http/rpc/connection.ts';
 import { BATCH_MAX } from '../../src/http/rpc/json_rpc.ts';
 import { ask } from '../support/calls.ts';
 import { command } from '../support/commands.ts';
-import { RpcClient } from '../support/rpc_client.ts';
+import { createRpcOpener, type RpcClient } from '../support/rpc_client.ts';
 import { startTestService } from '../support/test_service.ts';
 import { newAgent, ROOMY, readApproval } from './support.ts';
 
@@ -13,16 +13,8 @@ import { newAgent, ROOMY, readApproval } from './support.ts';
 const service = await startTestService({ env: ROOMY });
 afterAll(() => service.close());
 
-const opened: RpcClient[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((client) => client.close()));
-});
-
-async function open(token = service.tokens.APPROVER): Promise<RpcClient> {
-  const client = await RpcClient.open(service.url, token);
-  opened.push(client);
-  return client;
-}
+const openAt = createRpcOpener();
+const open = (token = service.tokens.APPROVER) => openAt(service.url, token);
 
 /** The next message that is no answer to a `call`. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer's members are what a test asserts

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newActor, newAgent, ROOMY, readApproval } from '../contract/support.ts';
 import type { ApiClient } from '../support/api_client.ts';
 import { makeKey } from '../support/calls.ts';
-import { RpcClient } from '../support/rpc_client.ts';
+import { createRpcOpener, RpcClient } from '../support/rpc_client.ts';
 import { makeFolder, startServiceProcess } from '../support/service_process.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
 
@@ -11,25 +11,17 @@ import { startTestService, type TestService } from '../support/test_service.ts';
 
 let here: TestService;
 let there: TestService;
-const opened: RpcClient[] = [];
+const openAt = createRpcOpener();
+const open = ({ url }: { url: string }, token: string) => openAt(url, token);
 
 beforeAll(async () => {
   here = await startTestService({ env: ROOMY });
   there = await startTestService({ env: ROOMY, databaseUrl: here.databaseUrl });
 });
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((client) => client.close()));
-});
 afterAll(async () => {
   await there.close();
   await here.close();
 });
-
-async function open(service: { url: string }, token: string): Promise<RpcClient> {
-  const client = await RpcClient.open(service.url, token);
-  opened.push(client);
-  return client;
-}
 
 const command = (more: object = {}) => ({ command: `make ${randomUUID()}`, ...more });
 

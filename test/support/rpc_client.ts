@@ -1,3 +1,4 @@
+import { afterEach } from 'vitest';
 import { WebSocket } from 'ws';
 
 /** What a call was refused with. */
@@ -91,4 +92,17 @@ export class RpcClient {
     } else if (message.method !== undefined) this.notifications.push(message);
     else this.others.push(message);
   }
+}
+
+/** Opens connections that are closed after each test of the file that calls this. */
+export function createRpcOpener(): (url: string, token: string) => Promise<RpcClient> {
+  const opened: RpcClient[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((client) => client.close()));
+  });
+  return async (url, token) => {
+    const client = await RpcClient.open(url, token);
+    opened.push(client);
+    return client;
+  };
 }
