@@ -8,6 +8,11 @@ export function approvalsSubject(tenantId: string): string {
   return `approvals:${tenantId}`;
 }
 
+/** What is published of a tenant's approvals that changed: each of them and all together; nothing where none did. */
+export function subjectsOf(tenantId: string, approvalIds: readonly string[]): string[] {
+  return approvalIds.length === 0 ? [] : [...approvalIds, approvalsSubject(tenantId)];
+}
+
 /** A connection that waits for answers; its id is a UUID. */
 export interface Asker {
   tenantId: string;

@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { Approval } from '../core/approval.ts';
 import type { ApprovalChange, LockedApproval } from '../core/approval_ports.ts';
-import { approvalsSubject } from '../core/asker_ports.ts';
+import { subjectsOf } from '../core/asker_ports.ts';
 import { UNRATED } from '../core/caller.ts';
 import { unavailable } from '../core/common_faults.ts';
 import type { AskTerms, Decision } from '../core/policy.ts';
@@ -249,7 +249,7 @@ export function createTransition(database: Database, publisher: SignalPublisher)
           if (result === undefined) throw new ConditionLost();
           return result;
         });
-        if (done.changed) publisher.publish([approvalId, approvalsSubject(actor.tenantId)]);
+        if (done.changed) publisher.publish(subjectsOf(actor.tenantId, [approvalId]));
         return done.approval;
       } catch (error) {
         if (!(error instanceof ConditionLost)) throw error;

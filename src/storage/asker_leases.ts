@@ -1,5 +1,5 @@
 import type postgres from 'postgres';
-import { type Asker, type AskerStore, approvalsSubject } from '../core/asker_ports.ts';
+import { type Asker, type AskerStore, subjectsOf } from '../core/asker_ports.ts';
 import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
 import type { SignalPublisher } from './signals.ts';
@@ -82,7 +82,7 @@ export function createAskerLeases(
   publisher: SignalPublisher,
 ): Omit<AskerStore, 'listPendingCommands'> {
   const publish = (withdrawn: readonly WithdrawnRow[]): void => {
-    publisher.publish(withdrawn.flatMap((row) => [row.approval_id, approvalsSubject(row.tenant_id)]));
+    publisher.publish(withdrawn.flatMap((row) => subjectsOf(row.tenant_id, [row.approval_id])));
   };
   return {
     renew: (askers) => guarded(() => renew(sql, askers)),

@@ -1,6 +1,6 @@
 import { and, eq, or, sql } from 'drizzle-orm';
 import type { Writer } from '../core/agent_ports.ts';
-import { approvalsSubject } from '../core/asker_ports.ts';
+import { subjectsOf } from '../core/asker_ports.ts';
 import { unavailable } from '../core/common_faults.ts';
 import type { Database, Executor } from './database.ts';
 import { lockKeys } from './operator_keys.ts';
@@ -60,8 +60,7 @@ export function createPrincipalChange(database: Database, publisher: SignalPubli
         if (keyIds.some((keyId) => !locked.has(keyId))) throw new KeysAdded();
         await copyStanding(tx, tenantId, principal);
         const changed = (await change.settle?.(tx, keyIds)) ?? [];
-        const heardOf = changed.length > 0 ? [approvalsSubject(tenantId)] : [];
-        return { written, changed: [...keyIds, ...changed, ...heardOf] };
+        return { written, changed: [...keyIds, ...subjectsOf(tenantId, changed)] };
       });
     for (let tries = 1; tries <= TRIES; tries += 1) {
       try {

@@ -1,6 +1,6 @@
 import type postgres from 'postgres';
 import type { ApprovalStore, ConsumedApproval, ConsumeRequest, HeldRows } from '../core/approval_ports.ts';
-import { approvalsSubject } from '../core/asker_ports.ts';
+import { subjectsOf } from '../core/asker_ports.ts';
 import { createBatcher } from './batcher.ts';
 import type { Database } from './database.ts';
 import { guarded, startDeadline } from './database_errors.ts';
@@ -166,7 +166,7 @@ export function createConsume(database: Database, publisher: SignalPublisher): A
       const consumed = await consume(request);
       if (consumed === undefined) return undefined;
       spent.add(subject);
-      publisher.publish([request.approvalId, approvalsSubject(request.tenantId)]);
+      publisher.publish(subjectsOf(request.tenantId, [request.approvalId]));
       return consumed;
     };
     return guarded(() => inLine(subject, attempt));

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Writer } from '../core/agent_ports.ts';
-import { approvalsSubject } from '../core/asker_ports.ts';
+import { subjectsOf } from '../core/asker_ports.ts';
 import { resolveExecRules, type ShownExecApprovals } from '../core/exec_approvals.ts';
 import { computeExecApprovalsHash, listEntries, withoutUsage } from '../core/exec_approvals_document.ts';
 import type { ExecApprovalsStore, StoredExecApprovals } from '../core/exec_ports.ts';
@@ -109,7 +109,7 @@ async function putDocument(
     if (stored === undefined) throw new Error('a document just written is not there');
     return { stored, voided };
   });
-  if (voided.length > 0) publisher.publish([...voided, approvalsSubject(tenantId)]);
+  publisher.publish(subjectsOf(tenantId, voided));
   return stored;
 }
 

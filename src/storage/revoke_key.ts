@@ -1,5 +1,5 @@
 import { and, arrayContains, eq, inArray, sql } from 'drizzle-orm';
-import { approvalsSubject } from '../core/asker_ports.ts';
+import { subjectsOf } from '../core/asker_ports.ts';
 import { notFound } from '../core/common_faults.ts';
 import type { Database, Executor } from './database.ts';
 import { assertOperatorRemains, lockKeys } from './operator_keys.ts';
@@ -73,6 +73,6 @@ export function createRevokeKey(database: Database, publisher: SignalPublisher) 
       await assertOperatorRemains(tx, tenantId, (key) => key.keyId === keyId);
       return revokeKeyIn(tx, tenantId, keyId, reason);
     });
-    publisher.publish([keyId, ...changed, ...(changed.length > 0 ? [approvalsSubject(tenantId)] : [])]);
+    publisher.publish([keyId, ...subjectsOf(tenantId, changed)]);
   };
 }
