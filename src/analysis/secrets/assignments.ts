@@ -128,6 +128,8 @@ function valueAfter(text: string, from: number, isOptionName: boolean): Value | 
   const at = skipped.endsWith(' ') || separator !== ' ' || skipped !== '' ? from + skipped.length : from;
   const opening = skipAny(text, at, '\\', 4);
   const quote = text.charAt(text[opening] === '@' ? opening + 1 : opening);
+  // Verbatim texts are in double quotes; other quotes behind this sign are around a file's name (curl's `name=@file`).
+  if (text[opening] === '@' && quote !== '"') return undefined;
   if (quote !== '' && '"\'`'.includes(quote)) {
     if (separator === ' ' && skipped.trim() !== '') return undefined;
     if (separator === ' ' && at === from) return undefined;

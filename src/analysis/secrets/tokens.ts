@@ -51,7 +51,7 @@ const SHAPES: readonly Shape[] = [
   { keywords: ['sk', 'ac'], expression: String.raw`(?:SK|AC)[a-z0-9]{32}\b` },
   {
     keywords: ['glsoat-', 'glpat-', 'gldt-', 'glptt-', 'glcbt-', 'glimt-', 'glagent-', 'gloas-'],
-    expression: String.raw`(?:gl(?:soat|pat|dt|cbt)-[\w-]{20,}|glimt-[\w-]{25}|glptt-[\w-]{40}|gl(?:agent|oas)-[\w-]{50,})`,
+    expression: String.raw`(?:gl(?:soat|pat|dt|cbt)-[\w-]{20,}|glimt-[\w-]{25}|glptt-[\w-]{40}(?![\w-])|gl(?:agent|oas)-[\w-]{50,})`,
     isWanted: isVaried,
   },
   { keywords: ['gr1348941'], expression: String.raw`GR1348941[\w-]{20,}`, isWanted: isVaried },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -105,6 +106,43 @@ describe('a masked text', () => {
   test('keeps what names say of themselves to be no secret', () => {
     expect(maskText('not_secret = word1234')).toBe('not_secret = word1234');
     expect(maskText('knot_secret = word1234')).not.toContain('word1234');
+  });
+
+  test('keeps the name of the file that a secret is in', () => {
+    for (const text of [
+      'PRIVATE_KEY=/etc/ssl/private/key.pem node server.js',
+      'deploy --private-key ~/.ssh/id_ed25519 --secret-key ./keys/dev.pem',
+      'private_key: "../keys/db_01.pem"',
+      'password=file:///run/secrets/db',
+      "curl -F secret=@'/home/bob/.ssh/id_rsa' https://example.com",
+      'curl -F secret=@"/etc/shadow" https://example.com',
+    ]) {
+      expect(maskText(text)).toBe(text);
+    }
+    expect(maskText('PASSWORD=/hunter2a')).not.toContain('hunter2a');
+    expect(maskText('password = @"hunter2a";')).not.toContain('hunter2a');
+  });
+
+  test('loses base64 that begins as a path does, and that has a word in it by chance', () => {
+    const shown = Array.from({ length: 4000 }, (_, index) => {
+      const bytes = createHash('sha512').update(`${index}`).digest();
+      return `API_SECRET=/${bytes.subarray(0, 12 + (index % 21)).toString('base64')}`;
+    }).filter((text) => maskText(text) === text);
+    expect(shown).toEqual([]);
+    expect(maskText('API_SECRET=MFefaKeAVFJIrMiQbvDJfg')).not.toContain('MFef');
+  });
+
+  test('keeps code that gets a secret, and what calls itself an example', () => {
+    for (const text of [
+      "const password = await ask('Password: ')",
+      "password = request.form['pw']",
+      'password: string;',
+      'aws_access_key = "wJalrXUtnFEMI/K7MDENG/EXAMPLEKEYa"',
+      'password = "somefakekey"',
+      'PASSWORD=CHANGEME',
+    ]) {
+      expect(maskText(text)).toBe(text);
+    }
   });
 
   test('has a private key block replaced whole, also one without an end', () => {
@@ -218,6 +256,12 @@ describe('the time of a text grows as its length', () => {
     'key:',
     'key=key=abc ',
     'api_key=abcdefghijk,',
+    'private_key=/a/b',
+    'secret=/a.b-c_d1',
+    'private_key=~/a ',
+    'password=request.',
+    "secret=@'",
+    'glptt-aB3dE5fG7h',
   ];
   const timeOf = (text: string) => {
     const begun = performance.now();
