@@ -16,7 +16,7 @@ const INSTRUCTIONS: Record<Denial['by'], string> = {
 /** Characters that would hide, or end the line. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]+/gu;
 /** Whatever a reader might take for the end of a text in double quotes. */
-const QUOTE = /["“”„‟«»‹›〝〞〟＂\u2e42`]/gu;
+const QUOTE = /["\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u301d\u301e\u301f\uff02\u2e42`]/gu;
 
 /**
  * A deny that is more than a policy's no, with the text that the agent's model is given. `words` are those of the

@@ -1,5 +1,13 @@
+const BARE_NAME = /^[a-z\d_-]*$/;
+
+/** Whether a word is a command's name and nothing else: no path, no upper case, no ending. Most are. */
+export function isBareName(word: string): boolean {
+  return BARE_NAME.test(word);
+}
+
 /** The name by which a command is known: the last component of its path, in lower case, without `.exe` and such. */
 export function commandName(path: string): string {
+  if (isBareName(path)) return path;
   const last = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1).toLowerCase();
   return last.replace(/\.(?:exe|com|cmd|bat)$/, '');
 }

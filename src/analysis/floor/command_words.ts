@@ -1,8 +1,10 @@
 import type { Segment } from '../command/analysis.ts';
+import { isBareName } from '../command/command_name.ts';
 import { type Expander, expandWord } from './expand_word.ts';
 
 /** The last component of an executable as a rule names it: lower case, without `.exe`. */
 export function baseName(executable: string): string {
+  if (isBareName(executable)) return executable;
   const name = executable.slice(Math.max(executable.lastIndexOf('/'), executable.lastIndexOf('\\')) + 1);
   const lower = name.toLowerCase();
   return lower.endsWith('.exe') ? lower.slice(0, -4) : lower;

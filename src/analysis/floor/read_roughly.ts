@@ -5,22 +5,7 @@ import { skipNested } from './skip_nested.ts';
 /** A word or an operator of shell text. */
 export type RoughToken = { kind: 'word'; word: Word } | { kind: 'operator'; text: string };
 
-const OPERATORS = [
-  '&>>',
-  '<<<',
-  '<<-',
-  '&&',
-  '||',
-  '|&',
-  ';;',
-  '>>',
-  '<<',
-  '>&',
-  '<&',
-  '>|',
-  '<>',
-  '&>',
-] as const;
+const OPERATORS = '&>> <<< <<- && || |& ;; >> << >& <& >| <> &>'.split(' ');
 const SINGLE_OPERATORS = ';&|()<>\n';
 const WORD_END = ' \t\r;&|()<>\n';
 const NAME = /[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]/y;
@@ -218,11 +203,21 @@ function fixedValue(pieces: readonly Piece[]): string | null {
 
 function readWord(cursor: Cursor): Word {
   const start = cursor.at;
+  const end = endOfRun(PLAIN, cursor.text, start);
+  if (end > start && endsWord(cursor.text, end) && cursor.text.charAt(start) !== '~') {
+    cursor.at = end;
+    const text = cursor.text.slice(start, end);
+    return { text, value: text, pieces: [{ kind: 'literal', text, quoted: false }] };
+  }
   const pieces: Piece[] = [];
-  while (cursor.at < cursor.text.length && !WORD_END.includes(cursor.text.charAt(cursor.at))) {
+  while (!endsWord(cursor.text, cursor.at)) {
     readPieces(cursor, pieces);
   }
   return { text: cursor.text.slice(start, cursor.at), value: fixedValue(pieces), pieces };
+}
+
+function endsWord(text: string, at: number): boolean {
+  return at >= text.length || WORD_END.includes(text.charAt(at));
 }
 
 function operatorAt(text: string, at: number): string | null {

@@ -45,7 +45,7 @@ export function mayName(text: string): boolean {
     if (length >= SHORTEST && length <= LONGEST && NAMES.has(plain.slice(start, at))) return true;
     start = at + 1;
   }
-  return namesDevice(plain);
+  return DEVICE.test(plain);
 }
 
 const DEVICE = /[\\/]{2}[.?][\\/]|\\device\\/i;

@@ -9,10 +9,12 @@ const COMPARED_MAX = 64;
 const ALIKE_MAX = 8;
 /** Words of one text that are looked for elsewhere: each costs a search through the text. */
 const REMEMBERED_MAX = 64;
-/** What a secret does not hold where it is one word of a command, a URL or an assignment. */
-const WORD = /[^\s'"`;|&=:,(){}<>$\\[\]@]+/g;
+/** So few are looked for in a text before its words are taken one by one. */
+const FEW = 8;
+/** What a secret does not hold where it is one word of a command, a URL or an assignment. No shorter word matters. */
+const WORD = /[^\s'"`;|&=:,(){}<>$\\[\]@]{8,}/g;
 /** A word as quotes and spaces bound it: a password may have in it whatever bounds others. */
-const COARSE = /[^\s'"`]+/g;
+const COARSE = /[^\s'"`]{8,}/g;
 /** Marks that hosts, paths, options and numbers do not have; with so many different ones a word is none of these. */
 const MARK = /[^A-Za-z0-9_./:=-]/g;
 const MARKS_MIN = 3;
@@ -37,14 +39,18 @@ export interface Hider {
 export function createHider(masker: Masker, secrets: readonly string[]): Hider {
   const words = createMemory(masker);
   const coarseWords = createMemory(masker);
-  for (const word of secrets.flatMap((text) => longWords(text, WORD))) words.remember(word);
+  for (const word of secrets.flatMap((text) => wordsIn(text, WORD))) words.remember(word);
   const hide = (masked: string): string => words.hide(coarseWords.hide(masked, COARSE), WORD);
   return {
     maskText: (text) => {
       const masked = masker.maskText(text);
       if (masked !== text) {
-        for (const word of hiddenWords(text, masked, WORD).filter(isSecretAlone)) words.remember(word);
-        for (const word of hiddenWords(text, masked, COARSE).filter(isMarked)) coarseWords.remember(word);
+        const left = new Set(wordsIn(masked, COARSE));
+        // What stands in a word that is left can be read there.
+        const coarse = wordsIn(text, COARSE).filter((one) => !left.has(one));
+        const fine = coarse.flatMap((one) => wordsIn(one, WORD));
+        for (const word of hiddenWords(fine, masked, WORD).filter(isSecretAlone)) words.remember(word);
+        for (const word of hiddenWords(coarse, masked, COARSE).filter(isMarked)) coarseWords.remember(word);
       }
       return hide(masked);
     },
@@ -71,19 +77,25 @@ function createMemory(masker: Masker) {
       const compared = word.slice(0, COMPARED_MAX);
       if (alike.length < ALIKE_MAX && !alike.includes(compared)) known.set(start, [...alike, compared]);
     },
-    hide: (text: string, word: RegExp): string => (known.size === 0 ? text : text.replace(word, hideIn)),
+    hide: (text: string, word: RegExp): string => {
+      const mayHold = known.size > FEW || [...known.keys()].some((start) => text.includes(start));
+      return mayHold ? text.replace(word, hideIn) : text;
+    },
   };
 }
 
-/** Words that a mask has covered and that can be read nowhere else in the text: there they would be no secret. */
-function hiddenWords(text: string, masked: string, word: RegExp): string[] {
-  const left = new Set(masked.match(word));
-  const hidden = new Set(longWords(text, word).filter((one) => !left.has(one)));
-  return [...hidden].slice(0, REMEMBERED_MAX).filter((one) => !masked.includes(one));
+/** Of words that a mask has covered those that can be read nowhere else in the text: there they would be no secret. */
+function hiddenWords(covered: readonly string[], masked: string, word: RegExp): string[] {
+  let hidden = [...new Set(covered)];
+  if (hidden.length > REMEMBERED_MAX) {
+    const left = new Set(wordsIn(masked, word));
+    hidden = hidden.filter((one) => !left.has(one));
+  }
+  return hidden.slice(0, REMEMBERED_MAX).filter((one) => !masked.includes(one));
 }
 
-function longWords(text: string, word: RegExp): string[] {
-  return (text.match(word) ?? []).filter(({ length }) => length >= SECRET_LENGTH_MIN);
+function wordsIn(text: string, word: RegExp): readonly string[] {
+  return text.match(word) ?? [];
 }
 
 function isMarked(word: string): boolean {

@@ -96,7 +96,8 @@ export function createSheet(hider: Hider): Sheet {
     const max = LONG_KINDS.has(kind) ? COMMAND_LENGTH_MAX : VALUE_LENGTH_MAX;
     const whole = isQuoted ? shown.text : showEdges(shown.text);
     const { text: kept, folded } = foldText(whole, isMasked ? text : raw, max);
-    lines.push({ kind, label, text: isQuoted ? `"${kept}"` : kept, path, folded, depth });
+    // Members in the order of canonical JSON, which need not be sorted then.
+    lines.push({ depth, folded, kind, label, path, text: isQuoted ? `"${kept}"` : kept });
     const hidden = isMasked ? countHidden(raw, text) : null;
     for (const [code, words] of findWarnings(shown, hidden, folded)) {
       if (REPEATING.has(kind) && warned.has(JSON.stringify([code, path]))) continue;
@@ -104,7 +105,7 @@ export function createSheet(hider: Hider): Sheet {
     }
   };
   const addPlain: Sheet['addPlain'] = ({ kind, label, path, depth = 0 }, text) => {
-    lines.push({ kind, label, text, path, folded: null, depth });
+    lines.push({ depth, folded: null, kind, label, path, text });
   };
   const showAsToken = (text: string, path: string | null, write: (masked: string) => string): string => {
     const masked = hider.maskText(text);
@@ -175,6 +176,7 @@ function escapeStep(name: string): string {
 
 /** Spaces at either end of a text that no quotes surround. */
 function showEdges(text: string): string {
+  if (!text.startsWith(' ') && !text.endsWith(' ')) return text;
   return text.replace(/^ | $/g, '\\u{20}');
 }
 

@@ -90,7 +90,10 @@ function showAscii(text: string, { isToken }: ShowOptions): ShownText {
     if (CONTROL.test(character) && escapes.size <= NAMED_MAX) escapes.add(written);
     return written;
   });
-  return { text: shown, escaped: new Map(escapes.size === 0 ? [] : [['control_characters', escapes]]) };
+  return {
+    text: shown,
+    escaped: escapes.size === 0 ? NOTHING_ESCAPED : new Map([['control_characters', escapes]]),
+  };
 }
 
 /** The escape of a character. */

@@ -13,6 +13,7 @@ import { judgeDefinitions } from './definitions.ts';
 import { noteNode } from './note_nodes.ts';
 import { readCommand, readOuterRedirections } from './walk_commands.ts';
 import { readGaps, walkJoined, walkStatements } from './walk_lists.ts';
+import { isPlain } from './words.ts';
 
 /** Here-documents that wait for the end of one line cost the parser the square of their number. */
 const HERE_DOCUMENTS_MAX = 2048;
@@ -104,7 +105,7 @@ function walk(collector: Collector, node: SyntaxNode, place: Place): void {
       walkJoined(collector, node, place, walk);
       return;
     case 'Word':
-      if (node.parts === undefined) return;
+      if (isPlain(node.text) || node.parts === undefined) return;
       break;
     case 'Command':
       collector.segments.push(readCommand(collector, node, place));

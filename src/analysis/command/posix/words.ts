@@ -10,10 +10,11 @@ type WordPlace = 'argument' | 'assigned';
 
 /** A word in the shared form. Quotes are removed twice, by the parser and here from its parts, and compared. */
 export function toWord(node: WordNode, onDoubt: OnDoubt, place: WordPlace = 'argument'): Word {
-  const { text, parts } = node;
-  if (parts === undefined && PLAIN.test(text)) {
+  const { text } = node;
+  if (isPlain(text)) {
     return { text, value: text, pieces: [{ kind: 'literal', text, quoted: false }] };
   }
+  const { parts } = node;
   const pieces: Piece[] = [];
   if (parts === undefined) {
     pushUnquoted(pieces, text);
@@ -29,8 +30,12 @@ export function toWord(node: WordNode, onDoubt: OnDoubt, place: WordPlace = 'arg
   return { text, value, pieces: marked };
 }
 
-/** Most words: nothing in them has a meaning to a shell, so that they stand for themselves. */
 const PLAIN = /^[\w./:=,@%+-]+$/;
+
+/** Whether nothing in a word has a meaning to a shell, so that it stands for itself. Most are so, and have no parts. */
+export function isPlain(text: string): boolean {
+  return PLAIN.test(text);
+}
 
 /** What never stands for itself outside of quotes. */
 const SPECIAL = /\$[[({'"]|[`'"]/;
