@@ -29,10 +29,11 @@ COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY drizzle drizzle
 COPY policies policies
+COPY src/console/assets src/console/assets
 RUN rm -rf node_modules/@aegis && install -d -o node -g node -m 700 /data
 USER node
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--enable-source-maps", "--v8-pool-size=1", "dist/aegis.js", "serve"]
+CMD ["node", "--enable-source-maps", "--v8-pool-size=1", "--max-old-space-size=1024", "dist/aegis.js", "serve"]

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { measureAuthorize } from './authorize.ts';
 import { measureConsume, measureContention } from './consume.ts';
+import { measureEvents } from './events.ts';
 import { measureMemory } from './memory.ts';
 import { measureReview } from './review.ts';
 import { measureScale } from './scale.ts';
@@ -10,6 +11,7 @@ import {
   authorizeRow,
   consumeRow,
   contentionRow,
+  eventRows,
   memoryRows,
   printTable,
   reviewRows,
@@ -66,6 +68,8 @@ async function runBench(sizes: typeof FULL): Promise<void> {
       if (done % (sizes.memoryAuthorizes / 8) === 0)
         tell(`  ${done} authorizes, ${residentMb.toFixed(0)} MB`);
     });
+    tell('authorize with many readers of events, and without');
+    const events = await measureEvents(world, sizes.rounds, sizes.authorizes);
     printTable([
       authorizeRow(authorize),
       consumeRow(consume),
@@ -73,6 +77,7 @@ async function runBench(sizes: typeof FULL): Promise<void> {
       ...reviewRows(review),
       contentionRow(contention),
       ...memoryRows(memory),
+      ...eventRows(events),
       ...scaleRows(scale),
     ]);
   } finally {

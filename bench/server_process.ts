@@ -53,6 +53,7 @@ export async function startServerProcess(policyDir?: string): Promise<ServerProc
       PORT: '0',
       AEGIS_DATA_DIR: dataDir,
       AEGIS_APPROVAL_TTL_SECS: '86400',
+      AEGIS_ASK_LIMIT_PER_HOUR: '1000000',
       ...(policyDir === undefined ? {} : { AEGIS_POLICY_DIR: policyDir }),
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,4 +1,5 @@
 import type { Contention } from './consume.ts';
+import type { EventsUse } from './events.ts';
 import type { Comparison } from './load.ts';
 import type { MemoryUse } from './memory.ts';
 import type { ReviewCost } from './review.ts';
@@ -31,6 +32,8 @@ const RATIO_OF_ALONE = 50;
 const REVIEW_MS = 2;
 /** Linear, with what caches and the collector make of a larger text. */
 const REVIEW_GROWTH = 1.5;
+const EVENT_TO_ALL_MS = 1000;
+const SLOWDOWN_BY_READERS = 2;
 const RESIDENT_MB = 200;
 /** What the collector leaves to chance from one sample to the next. */
 const GROWTH = 1.02;
@@ -108,6 +111,29 @@ export function contentionRow({ aloneMs, losersMs }: Contention): Row {
     measured: pair(losersMs.p50, losersMs.p99, 'ms'),
     baseline: pair(aloneMs.p50, aloneMs.p99, 'ms'),
   };
+}
+
+export function eventRows({ readers, toAllMs, withReaders, without }: EventsUse): Row[] {
+  const slowest = quantile(toAllMs, 1);
+  const slowdown = quantile(withReaders.latencies, 0.99) / quantile(without.latencies, 0.99);
+  return [
+    {
+      measure: `an event to all of ${readers} readers, under load`,
+      ratio: `${slowest.toFixed(0)} ms`,
+      target: `<= ${EVENT_TO_ALL_MS} ms`,
+      reached: slowest <= EVENT_TO_ALL_MS,
+      measured: pair(median(toAllMs), quantile(toAllMs, 0.99), 'ms'),
+      baseline: '',
+    },
+    {
+      measure: `p99 of authorize with ${readers} readers / without`,
+      ratio: slowdown.toFixed(2),
+      target: `<= ${SLOWDOWN_BY_READERS}`,
+      reached: slowdown <= SLOWDOWN_BY_READERS,
+      measured: throughput(withReaders),
+      baseline: throughput(without),
+    },
+  ];
 }
 
 /** Memory's rows; growth is told only over so many operations that the warm-up is a small part of them. */

@@ -79,7 +79,7 @@ describe('the architecture test refuses, naming file and rule,', () => {
       'more of http in console',
       'src/console/a.ts',
       "import '../http/app.ts';",
-      'only middleware and problems',
+      'only problems and the reading of requests',
     ],
     ['a file outside the folders', 'src/main.ts', "import './core/b.ts';", 'in no folder'],
     ['cedar elsewhere', 'src/cli/a.ts', "import '@cedar-policy/cedar-wasm';", 'only policy may import'],

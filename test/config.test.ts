@@ -33,8 +33,12 @@ test('an empty environment makes the defaults of the contract', () => {
     askLimitPerHour: 500,
     denialSeconds: 1800,
     slackSigningSecret: undefined,
+    slackTenant: 'default',
     trustedProxies: [],
+    webhookAllow: [],
     metricsToken: undefined,
+    publicUrl: undefined,
+    oidc: undefined,
   });
 });
 
@@ -57,8 +61,14 @@ test('every variable is read', () => {
     AEGIS_DENIAL_SECS: '6',
     AEGIS_SLACK_SIGNING_SECRET: 'slack',
     AEGIS_TRUST_PROXY: '10.0.0.0/8, fd00::/8',
+    AEGIS_WEBHOOK_ALLOW: '10.1.0.0/16',
     AEGIS_METRICS_TOKEN: 'metrics',
     AEGIS_ALLOW_PLAIN_HTTP: '0',
+    AEGIS_PUBLIC_URL: 'https://Aegis.example/',
+    AEGIS_OIDC_ISSUER: 'https://login.example/realms/a',
+    AEGIS_OIDC_CLIENT_ID: 'aegis',
+    AEGIS_OIDC_CLIENT_SECRET: 'oidc',
+    AEGIS_OIDC_TENANT: 'acme',
   });
   expect(config).toMatchObject({
     host: '0.0.0.0',
@@ -78,7 +88,15 @@ test('every variable is read', () => {
     denialSeconds: 6,
     slackSigningSecret: 'slack',
     metricsToken: 'metrics',
+    publicUrl: 'https://aegis.example',
+    oidc: {
+      issuer: 'https://login.example/realms/a',
+      clientId: 'aegis',
+      clientSecret: 'oidc',
+      tenantId: 'acme',
+    },
   });
+  expect(config.webhookAllow.map(([address, bits]) => `${address}/${bits}`)).toEqual(['10.1.0.0/16']);
   expect(config.trustedProxies.map(([address, bits]) => `${address}/${bits}`)).toEqual([
     '10.0.0.0/8',
     'fd00::/8',
@@ -114,7 +132,15 @@ describe('a bad value stops with one line that names variable, fault and an exam
     ['AEGIS_ALLOW_PLAIN_HTTP', 'true'],
     ['AEGIS_TRUST_PROXY', '10.0.0.0/8,proxy'],
     ['AEGIS_TRUST_PROXY', '10.0.0.0/8,'],
+    ['AEGIS_WEBHOOK_ALLOW', 'hooks.example.com'],
     ['AEGIS_DATA_DIR', 'a\nb'],
+    ['AEGIS_PUBLIC_URL', 'aegis.example'],
+    ['AEGIS_PUBLIC_URL', 'http://aegis.example'],
+    ['AEGIS_PUBLIC_URL', 'https://aegis.example/console'],
+    ['AEGIS_PUBLIC_URL', 'https://aegis.example/?a'],
+    ['AEGIS_PUBLIC_URL', 'https://u:p@aegis.example'],
+    ['AEGIS_PUBLIC_URL', 'javascript:alert(1)'],
+    ['AEGIS_PUBLIC_URL', ' https://aegis.example'],
   ])('%s=%j', (name, value) => {
     const message = messageOf({ [name]: value });
     expect(message).toMatch(new RegExp(`^${name} is \`.*\` but must be .+\\. For example: ${name}=\\S+$`));
@@ -150,6 +176,60 @@ describe('a secret that is wrong is named, and not shown', () => {
       expect(loadConfig({ AEGIS_BOOTSTRAP_OPERATOR_KEY: key }).bootstrapOperatorKey).toBe(key);
     }
   });
+});
+
+describe('sign-in with OpenID Connect', () => {
+  const oidc = {
+    AEGIS_OIDC_ISSUER: 'https://login.example',
+    AEGIS_OIDC_CLIENT_ID: 'aegis',
+    AEGIS_OIDC_CLIENT_SECRET: 's3cret',
+  };
+
+  test('needs issuer, client id and secret together', () => {
+    for (const missing of Object.keys(oidc)) {
+      const message = messageOf({ ...oidc, [missing]: '' });
+      expect(message).toMatch(new RegExp(`^${missing} is not set, but .* needs .* together`));
+      expect(message).not.toContain('s3cret');
+    }
+    expect(messageOf({ AEGIS_OIDC_TENANT: 'acme' })).toMatch(/^AEGIS_OIDC_ISSUER is not set/);
+  });
+
+  test('is of the first tenant unless another is named', () => {
+    expect(loadConfig(oidc).oidc?.tenantId).toBe('default');
+  });
+
+  test.each([
+    ['AEGIS_OIDC_ISSUER', 'http://login.example'],
+    ['AEGIS_OIDC_ISSUER', 'login.example'],
+    ['AEGIS_OIDC_ISSUER', 'https://login.example/?a=b'],
+    ['AEGIS_OIDC_CLIENT_ID', 'a b'],
+    ['AEGIS_OIDC_TENANT', 'A'],
+  ])('takes no %s=%j', (name, value) => {
+    expect(messageOf({ ...oidc, AEGIS_ALLOW_PLAIN_HTTP: '1', [name]: value })).toMatch(
+      new RegExp(`^${name} is \`.*\` but must be .+\\. For example: ${name}=\\S+$`),
+    );
+  });
+
+  test('shows no secret that is wrong', () => {
+    const message = messageOf({ ...oidc, AEGIS_OIDC_CLIENT_SECRET: 's3cret s3cret' });
+    expect(message).toMatch(/^AEGIS_OIDC_CLIENT_SECRET must be /);
+    expect(message).not.toContain('s3cret');
+  });
+
+  test.each(['http://127.0.0.1:9000', 'http://localhost', 'http://[::1]:1/a'])(
+    'takes %s, on this machine',
+    (issuer) => {
+      expect(loadConfig({ ...oidc, AEGIS_OIDC_ISSUER: issuer }).oidc?.issuer).toBe(issuer);
+    },
+  );
+});
+
+test.each([
+  ['http://localhost:8080', {}],
+  ['http://[::1]:8080', {}],
+  ['http://aegis.internal', { AEGIS_ALLOW_PLAIN_HTTP: '1' }],
+])('the public address may be %s', (address, more) => {
+  expect(loadConfig({ AEGIS_PUBLIC_URL: address, ...more }).publicUrl).toBe(address);
 });
 
 describe('database urls', () => {

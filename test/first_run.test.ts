@@ -65,7 +65,9 @@ describe.each(writers)('npm start in a fresh clone, as $who', ({ who, account })
   test('the first start names its URL and the file of the first keys, which only its user reads', async () => {
     await start('first');
     expect(service.lines.at(-2)).toBe('first keys: .aegis/first-keys.json');
-    expect(service.lines.at(-1)).toBe(`Aegis is ready at ${service.url} (API page: ${service.url}/docs)`);
+    expect(service.lines.at(-1)).toBe(
+      `Aegis is ready at ${service.url} (console: ${service.url}/console, API page: ${service.url}/docs)`,
+    );
     expect(statSync(join(checkout.folder, '.aegis/first-keys.json')).mode & 0o777).toBe(0o600);
     keys = readFirstKeys(checkout, '.aegis/first-keys.json');
     const { body } = await as(keys.OPERATOR).get('/v1/me');

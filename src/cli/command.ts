@@ -1,12 +1,27 @@
 import { findNearestName } from '../core/nearest_name.ts';
+import { OperatorError } from '../core/operator_error.ts';
 import { oneLine } from './config_values.ts';
 import { describeError } from './describe_error.ts';
 import { FolderRefused } from './policy/folder.ts';
 import { printProblems, problemsToJson } from './policy/problems.ts';
 import { type Terminal, toJsonText } from './terminal.ts';
 
-/** 0: fine; 1: something was found that a reviewer should see; 2: wrong use, or the command could not do its work. */
-export type ExitCode = 0 | 1 | 2;
+/**
+ * 0: fine; 1: something was found that a reviewer should see, or the answer is no; 2: wrong use, or the command could
+ * not do its work; 3: a service that it needs cannot be had now, so that trying again is worth it.
+ */
+export type ExitCode = 0 | 1 | 2 | 3;
+
+/** What ends a command with another code than 2. Its message is printed as an `OperatorError`'s is. */
+export class CommandFailed extends OperatorError {
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode, message: string, cause?: unknown) {
+    super(message, cause);
+    this.name = 'CommandFailed';
+    this.exitCode = exitCode;
+  }
+}
 
 /** A subcommand, for instance `aegis policy validate`. */
 export interface Command {
@@ -22,6 +37,8 @@ export interface Command {
 export interface CommandGroup {
   name: string;
   commands: Readonly<Record<string, Command>>;
+  /** What holds for all of them: printed below the usage. */
+  notes?: string;
 }
 
 /** The usage of a whole group. */
@@ -30,15 +47,20 @@ export function groupUsage({ commands }: CommandGroup): string {
   return `Usage:\n${entries.join('\n')}`;
 }
 
+/** A usage with the group's notes below it. */
+function withNotes(usage: string, { notes }: CommandGroup): string {
+  return notes === undefined ? usage : `${usage}\n\n${notes}`;
+}
+
 /** Runs a subcommand of a group and tells its exit code; never throws. */
 export async function runGroup(group: CommandGroup, args: string[], terminal: Terminal): Promise<ExitCode> {
   const [name, ...rest] = args;
   if (name === undefined) {
-    terminal.complain(groupUsage(group));
+    terminal.complain(withNotes(groupUsage(group), group));
     return 2;
   }
   if (isHelp(name)) {
-    terminal.print(groupUsage(group));
+    terminal.print(withNotes(groupUsage(group), group));
     return 0;
   }
   const command = Object.hasOwn(group.commands, name) ? group.commands[name] : undefined;
@@ -47,7 +69,7 @@ export async function runGroup(group: CommandGroup, args: string[], terminal: Te
     return 2;
   }
   if (rest.some((arg) => arg === '--help' || arg === '-h')) {
-    terminal.print(`Usage: ${command.usage}\n${command.summary}`);
+    terminal.print(withNotes(`Usage: ${command.usage}\n${command.summary}`, group));
     return 0;
   }
   try {
@@ -65,7 +87,7 @@ export function isHelp(argument: string | undefined): boolean {
 function reportFailure(error: unknown, asJson: boolean, terminal: Terminal): ExitCode {
   if (!(error instanceof FolderRefused)) {
     terminal.complain(describeError(error));
-    return 2;
+    return error instanceof CommandFailed ? error.exitCode : 2;
   }
   const { directory, problems } = error;
   if (asJson) terminal.print(toJsonText({ valid: false, directory, problems: problemsToJson(problems) }));

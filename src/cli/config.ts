@@ -1,12 +1,14 @@
 import { isIP } from 'node:net';
 import { type Cidr, isLoopbackAddress, parseCidr } from '../http/client_address.ts';
+import { type OidcConfig, readOidc, readPublicUrl } from './config_console.ts';
 import { findUnknownName, suggestName, type VariableName } from './config_names.ts';
+import { readSlack, type SlackConfig } from './config_slack.ts';
 import { badValue, ConfigError, EnvReader, oneLine } from './config_values.ts';
 
 export { ConfigError } from './config_values.ts';
 
 /** The configuration of the service. What is undefined was not set and has no default. */
-export interface Config {
+export interface Config extends SlackConfig {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -30,6 +32,11 @@ export interface Config {
   /** Networks whose forwarding headers are believed; empty for none. */
   readonly trustedProxies: readonly Cidr[];
   readonly metricsToken: string | undefined;
+  /** Networks that webhooks may be sent to though they are not public. */
+  readonly webhookAllow: readonly Cidr[];
+  /** The service's own address, without a trailing slash. */
+  readonly publicUrl: string | undefined;
+  readonly oidc: OidcConfig | undefined;
 }
 
 const LIMIT_MAX = 1_000_000;
@@ -47,7 +54,7 @@ const TOKEN_OF = 'characters from `A-Z a-z 0-9 - . _ ~ + /`, with `=` only at it
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   assertKnownNames(env);
   const reader = new EnvReader(env);
-  const trustedProxies = readTrustedProxies(reader);
+  const trustedProxies = readNetworks(reader, 'AEGIS_TRUST_PROXY');
   return {
     host: readHost(reader, trustedProxies),
     port: reader.integer('PORT', { min: 0, max: 65_535, fallback: 8080 }),
@@ -67,7 +74,11 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     askLimitPerHour: readLimit(reader, 'AEGIS_ASK_LIMIT_PER_HOUR', 500),
     denialSeconds: readLimit(reader, 'AEGIS_DENIAL_SECS', 1800),
     trustedProxies,
+    webhookAllow: readNetworks(reader, 'AEGIS_WEBHOOK_ALLOW'),
     ...readSecrets(reader),
+    publicUrl: readPublicUrl(reader),
+    oidc: readOidc(reader),
+    ...readSlack(reader),
   };
 }
 
@@ -119,17 +130,12 @@ function readDatabaseUrls(reader: EnvReader): Pick<Config, 'databaseUrl' | 'data
   return { databaseUrl, databaseListenUrl };
 }
 
-function readTrustedProxies(reader: EnvReader): Cidr[] {
-  const texts = reader.find('AEGIS_TRUST_PROXY')?.split(',') ?? [];
+function readNetworks(reader: EnvReader, name: VariableName): Cidr[] {
+  const texts = reader.find(name)?.split(',') ?? [];
   return texts.map((text) => {
     const network = parseCidr(text.trim());
     if (network === undefined) {
-      throw badValue(
-        'AEGIS_TRUST_PROXY',
-        text,
-        'a list of networks with commas between',
-        '10.0.0.0/8,fd00::/8',
-      );
+      throw badValue(name, text, 'a list of networks with commas between', '10.0.0.0/8,fd00::/8');
     }
     return network;
   });

@@ -53,5 +53,7 @@ export async function serve(): Promise<void> {
   const service = await startService({ config, log });
   obeySignals(service);
   announceKeys(service, config.dataDir);
-  console.log(`Aegis is ready at ${service.url} (API page: ${service.url}/docs)`);
+  console.log(
+    `Aegis is ready at ${service.url} (console: ${service.url}/console, API page: ${service.url}/docs)`,
+  );
 }

@@ -1,33 +1,37 @@
 import { setMaxListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { v7 as newUuid } from 'uuid';
 import { createMasker } from '../analysis/secrets/masker.ts';
 import { createApp } from '../http/app.ts';
 import { createMetrics } from '../http/metrics.ts';
-import type { Readiness } from '../http/routes/open.ts';
 import { createRpcServer } from '../http/rpc/rpc_server.ts';
 import { type ServeOptions, serveApp } from '../http/server.ts';
 import type { Deps } from '../operations/deps.ts';
+import { createEventFeeds } from '../operations/events/event_feeds.ts';
 import { createPolicySource } from '../operations/policy_source.ts';
 import { followActivations } from '../operations/rules/follow_activations.ts';
 import { createPolicyCompiler } from '../policy/compiler.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { migrateDatabase } from '../storage/migrate.ts';
-import { readReadiness } from '../storage/readiness.ts';
 import { createSignalHub, type SignalHub } from '../storage/signals.ts';
 import { createStore } from '../storage/store.ts';
 import { createThrottle } from '../storage/throttle.ts';
 import type { Config } from './config.ts';
+import { openConsole } from './console.ts';
 import { type OpenedDatabase, provideDatabase } from './database_location.ts';
 import { explainDatabaseTrouble } from './database_trouble.ts';
-import { DEFAULT_TENANT, type FirstTokens, makeBootstrapKey, makeFirstKeys } from './first_keys.ts';
+import { startExpiries } from './expiries.ts';
+import { type FirstTokens, makeBootstrapKey, makeFirstKeys } from './first_keys.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { maskLog } from './mask_log.ts';
 import { findPackageRoot } from './package_root.ts';
 import { type PolicyFolder, startPolicyFolder } from './policy_folder.ts';
+import { createPublicUrl } from './public_url.ts';
+import { createReadiness } from './readiness.ts';
 import { newSecret } from './secrets.ts';
 import type { ServiceLog } from './service_log.ts';
+import { openSlackCallback, startSlack } from './slack.ts';
+import { openWebhookTargets, startWebhooks, type WebhookTrials } from './webhooks.ts';
 
 /** Connections to the database, beside the one that listens. */
 export const POOL_MAX = 10;
@@ -42,6 +46,8 @@ export interface ServiceOptions {
   onStatement?: (text: string) => void;
   /** Stands in front of the app; for the benchmark's route to compare with. */
   aroundApp?: (app: ServeOptions['fetch']) => ServeOptions['fetch'];
+  /** For the tests of webhooks. */
+  webhooks?: WebhookTrials;
 }
 
 export interface Service {
@@ -68,49 +74,6 @@ class Teardown {
   }
 }
 
-function newestMigration(folder: string): number {
-  const journal = JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')) as {
-    entries: { when: number }[];
-  };
-  return Math.max(...journal.entries.map((entry) => entry.when));
-}
-
-/** Whether the set that decides for the first tenant is ready here. */
-async function checkPolicy(policy: Deps['policy'], activeRevision: string | null): Promise<string> {
-  if (activeRevision === null) return 'not known without the database';
-  try {
-    await policy.load(DEFAULT_TENANT, activeRevision);
-    return 'ok';
-  } catch {
-    return 'the active revision cannot be loaded here. The log says why';
-  }
-}
-
-/** Tells whether this process can decide, and what stands in the way. */
-function createReadiness(
-  database: Database,
-  policy: Deps['policy'],
-  folder: PolicyFolder,
-  migrationsFolder: string,
-): () => Promise<Readiness> {
-  const expected = newestMigration(migrationsFolder);
-  let knownRevision = '';
-  return async () => {
-    const storage = await readReadiness(database, DEFAULT_TENANT);
-    knownRevision = storage.activeRevision ?? knownRevision;
-    const isMigrated = storage.migratedTo !== null && storage.migratedTo >= expected;
-    return {
-      policyRevision: knownRevision,
-      policyProblem: await folder.problem(),
-      checks: {
-        database: storage.database ? 'ok' : 'not reachable',
-        migrations: isMigrated ? 'ok' : 'not applied or not known',
-        policy: await checkPolicy(policy, storage.activeRevision),
-      },
-    };
-  };
-}
-
 /** One for each that must not wait for the other. */
 interface Compilers {
   /** What operators check and change. */
@@ -134,10 +97,12 @@ function createDeps(
   compilers: Compilers,
   signals: SignalHub,
   metrics: Deps['metrics'],
-): Deps {
+): Omit<Deps, 'publicUrl' | 'webhookTargets'> {
   const store = createStore(database, signals);
+  const now = (): Date => new Date();
   return {
     ...store,
+    eventFeeds: createEventFeeds({ ...store, signals, now }),
     compiler: compilers.ofRequests,
     policy: createPolicySource(store.revisions, compilers.ofService),
     signals,
@@ -149,7 +114,7 @@ function createDeps(
     }),
     newUuid,
     newSecret,
-    now: () => new Date(),
+    now,
     settings: {
       approvalTtlSeconds: config.approvalTtlSeconds,
       pendingLimit: config.pendingLimit,
@@ -237,9 +202,13 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
   teardown.add(signals.close);
   teardown.add(startHousekeeping(database, log));
   const compilers = openCompilers(join(root, COMPILE_WORKER), teardown);
-  const metrics = createMetrics();
-  const deps = createDeps(config, database, compilers, signals, metrics);
+  const metrics = createMetrics(() => deps.approvals.countPending());
+  const publicUrl = createPublicUrl(config);
+  const webhookTargets = openWebhookTargets(options);
+  const deps = { ...createDeps(config, database, compilers, signals, metrics), publicUrl, webhookTargets };
   const folder = await startRules(options, database, { ...deps, compiler: compilers.ofService }, teardown);
+  teardown.add(startExpiries(deps, log));
+  teardown.add(await startWebhooks(options, database, deps));
   const stopping = new AbortController();
   // Each open wait listens, and takes its listener away again: many are no leak to warn of.
   setMaxListeners(0, stopping.signal);
@@ -253,12 +222,18 @@ async function startParts(options: ServiceOptions, teardown: Teardown): Promise<
     readiness: createReadiness(database, deps.policy, folder, migrationsFolder),
     metricsText: metrics.text,
     metricsToken: config.metricsToken,
+    slack: openSlackCallback(config, log),
+    console: await openConsole(root, config, {
+      ...{ deps, log, trustedProxies, publicUrl, newSecret, stopping: stopping.signal },
+    }),
   });
   const fetch = options.aroundApp?.(app.fetch) ?? app.fetch;
   const upgrades = createRpcServer({ deps, log, trustedProxies, newConnectionId: newUuid });
   teardown.add(upgrades.close);
   const server = await serveApp({ fetch, upgrades, hostname: config.host, port: config.port, log });
   teardown.add(server.close);
+  publicUrl.listensAt(Number(new URL(server.url).port));
+  teardown.add(await startSlack({ deps, config, publicUrl, log, holder: newUuid() }));
   // Before the server, which would cut off whom this says goodbye to.
   teardown.add(upgrades.close);
   teardown.add(async () => stopping.abort());

@@ -33,9 +33,9 @@ export function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-/** A value as JSON of several lines that is safe to show: such characters are escaped as JSON has it. */
-export function toJsonText(value: unknown): string {
-  return JSON.stringify(value, null, 2)
+/** A value as JSON that is safe to show: such characters are escaped as JSON has it. Of one line with `indent` 0. */
+export function toJsonText(value: unknown, indent = 2): string {
+  return JSON.stringify(value, null, indent)
     .split('\n')
     .map((line) =>
       line.replace(UNSAFE, (one) =>

@@ -61,6 +61,12 @@ export interface SessionRecord {
   pausedAt: Date | null;
 }
 
+/** What is paused now: until somebody resumes it, every ask of it is denied. */
+export interface Pauses {
+  agents: { agent: string; pausedAt: Date }[];
+  sessions: (SessionRecord & { pausedAt: Date })[];
+}
+
 /** What stands behind a call before policy is asked. */
 export interface CallStanding {
   sessionTier: Tier | null;
@@ -94,6 +100,8 @@ export interface SessionStore {
   resumeSession(writer: Writer, agent: string, sessionId: string): Promise<SessionRecord>;
   /** The same for the agent itself. */
   resumeAgent(writer: Writer, agent: string): Promise<void>;
+  /** The tenant's pauses, those that have held for longest first. */
+  listPaused(tenantId: string): Promise<Pauses>;
   /** Whether all of the agent's asks are denied until somebody resumes it. */
   isAgentPaused(tenantId: string, agent: string): Promise<boolean>;
   /** The agent's owner. @throws Fault `not_found` for an agent that is no principal. */

@@ -2,6 +2,7 @@ import type { DecisionContext } from './action.ts';
 import { Fault, type FaultCode } from './fault.ts';
 import type { Requirements, Scope, SelfApproval, VoteScope } from './policy.ts';
 import type { Review, ReviewFacts } from './review.ts';
+import type { VoteSignature } from './vote_statement.ts';
 
 export type ApprovalStatus =
   | 'pending'
@@ -23,10 +24,14 @@ export interface Vote {
   maxUses: number | null;
   reason: string | null;
   at: Date;
+  /** When the approver was first shown the approval, as far as the service knows. */
+  shownAt: Date | null;
   /** The approver's groups when voting. */
   groups: string[];
   /** The approver's groups now; null when the approver is disabled. */
   presentGroups: string[] | null;
+  /** Verified when the vote was cast; null for an unsigned one. */
+  signature: VoteSignature | null;
 }
 
 /** What the agent reported of the effect, once; members keep their wire names: the row is what is shown. */
@@ -212,7 +217,7 @@ export function assertBinding(approval: Approval, binding: Binding): void {
 }
 
 /** Everyone who edited this approval, in any version. */
-export function editorsOf(approval: Approval): string[] {
+export function editorsOf(approval: Pick<Approval, 'edits'>): string[] {
   return [...new Set(approval.edits.map((edit) => edit.editor))];
 }
 

@@ -3,6 +3,7 @@ import type { AgentExecRules, AllowlistEntry } from './exec_approvals.ts';
 import type { GrantTerms } from './grant.ts';
 import type { AskTerms, Decision, VoteScope } from './policy.ts';
 import type { Review } from './review.ts';
+import type { VoteProof } from './vote_statement.ts';
 
 // What the operations need of approvals. Errors are those of `ports.ts`.
 
@@ -11,6 +12,8 @@ export interface ApprovalFilter {
   agent: string | null;
   /** Resolved tool. */
   tool: string | null;
+  /** A session of the agent; absent means any. */
+  sessionId?: string;
   outcomeMissing: boolean;
   limit: number;
   /** Approval id of the last item of the page before. */
@@ -41,6 +44,8 @@ export type ApprovalChange =
       windowSeconds: number | null;
       maxUses: number | null;
       reason: string | null;
+      /** The verified signature of a signed vote. */
+      proof: VoteProof | null;
       /** `pending` while places stay open. */
       status: 'pending' | 'approved' | 'rejected';
     }
@@ -90,6 +95,10 @@ export interface ConsumedApproval {
 export interface ApprovalStore {
   find(tenantId: string, approvalId: string): Promise<Approval | undefined>;
   list(tenantId: string, filter: ApprovalFilter): Promise<{ items: Approval[]; next: string | null }>;
+  /** Notes that an approver was shown an approval; the first time is kept. */
+  recordShown(tenantId: string, approvalId: string, approver: string): Promise<void>;
+  /** How many approvals of all tenants wait for a decision now. */
+  countPending(): Promise<number>;
   /**
    * Locks, then judges: takes the caller's key and the approval's row, calls `judge` with the row as locked, and
    * writes what it returns on the same conditions again. `judge` is pure, may run more than once, and throws the

@@ -12,6 +12,7 @@ export type FaultCode =
   | 'approver_not_eligible'
   | 'scope_not_allowed'
   | 'signature_required'
+  | 'signature_invalid'
   | 'not_found'
   | 'method_not_allowed'
   | 'action_hash_mismatch'

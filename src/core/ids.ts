@@ -7,6 +7,8 @@ export const ID_PREFIXES = {
   receipt: 'rcp_',
   key: 'key_',
   request: 'req_',
+  webhook: 'whk_',
+  delivery: 'dlv_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

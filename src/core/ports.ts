@@ -45,7 +45,7 @@ export interface NewKey {
   limits: KeyLimits;
   createdBy: string | null;
   expiresAt: Date | null;
-  origin: 'api' | 'command' | 'first_start' | 'bootstrap';
+  origin: 'api' | 'command' | 'first_start' | 'bootstrap' | 'oidc' | 'slack';
 }
 
 export interface KeyStore {
@@ -187,7 +187,7 @@ export interface Subscription {
   close(): void;
 }
 
-/** Wakes who waits on an approval or holds a key, across processes. Subjects are UUIDs, `RULES_SUBJECT`, `approvalsSubject`. */
+/** Wakes who waits on an approval or holds a key, across processes. Subjects are UUIDs, `RULES_SUBJECT`, `approvalsSubject`, hashes of console sessions. */
 export interface Signals {
   /** Subscribe first, then read: a change between the two is then heard. */
   subscribe(subjects: readonly string[]): Subscription;
@@ -198,4 +198,10 @@ export interface Metrics {
   countDecision(decision: Decision['decision'], dryRun: boolean): void;
   countHashMismatch(): void;
   countConsumeRefused(code: FaultCode): void;
+  /** A vote that was cast, with the seconds since its approver was first shown the approval, where that is known. */
+  countVote(decision: 'approve' | 'reject', secondsSinceShown: number | null): void;
+  /** An approval that people decided, with the seconds since it was asked for. */
+  countDecided(outcome: 'approved' | 'rejected', secondsSinceAsked: number): void;
+  /** An approval whose time passed, and whether any approver had been shown it. */
+  countExpired(wasSeen: boolean): void;
 }

@@ -8,6 +8,8 @@ export interface ReviewFacts {
   hostParameters: string[];
   /** The root that relative paths are judged against. */
   workspaceRoot: string | null;
+  /** Whether the call destroys something, by the registry's word; absent in rows older than this member. */
+  destructive?: boolean;
 }
 
 export const REVIEW_LINE_KINDS = [

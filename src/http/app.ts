@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
 import { notFound } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
+import type { Bindings } from './bindings.ts';
+import { type SlackCallbackOptions, slackCallbackRoute } from './callbacks/slack_callback.ts';
 import type { Log } from './log.ts';
 import { logFault } from './log_fault.ts';
-import { type Bindings, createHandler, type PipelineOptions } from './pipeline.ts';
+import { createHandler, type PipelineOptions } from './pipeline.ts';
 import { buildProblem } from './problem.ts';
 import { newRequestId } from './request_id.ts';
 import type { AnyRoute } from './route.ts';
@@ -15,6 +17,10 @@ export interface AppOptions extends PipelineOptions, OpenRouteOptions {
   log: Log;
   /** Told of every answer; `route` is the path's pattern, so that ids make no series of their own. */
   onAnswer?: (answer: { route: string; method: string; status: number; seconds: number }) => void;
+  /** Where Slack's clicks are taken; without it the path is not served. */
+  slack?: SlackCallbackOptions | undefined;
+  /** The approver's pages; all their paths begin with `/console`. */
+  console?: Hono<{ Bindings: Bindings }>;
 }
 
 /** The methods served at each path; HEAD goes with GET (RFC 9110 §9.3.2). */
@@ -31,7 +37,8 @@ function methodsByPath(routes: readonly { path: string; method: string }[]): Map
 export function createApp(options: AppOptions) {
   const app = new Hono<{ Bindings: Bindings }>({ strict: true });
   const { log, onAnswer } = options;
-  const open: readonly OpenRoute[] = openRoutes(options);
+  const slack = options.slack && slackCallbackRoute(options.deps, log, options.slack);
+  const open: readonly OpenRoute[] = [...openRoutes(options), ...(slack === undefined ? [] : [slack])];
 
   const answerFault = (error: unknown, allow?: readonly string[]): Response => {
     const requestId = newRequestId();
@@ -52,11 +59,12 @@ export function createApp(options: AppOptions) {
   }
   const protectedRoutes: readonly AnyRoute[] = ROUTES;
   for (const route of protectedRoutes) app.on(route.method, route.path, createHandler(route, options));
-  for (const route of open) app.get(route.path, route.handle);
+  for (const route of open) app.on(route.method, route.path, route.handle);
   for (const [path, allow] of methodsByPath([...protectedRoutes, ...open])) {
     const detail = `this path serves ${allow.join(', ')}. Use one of them`;
     app.all(path, () => answerFault(new Fault('method_not_allowed', detail), allow));
   }
+  if (options.console !== undefined) app.route('/', options.console);
   app.notFound(() => answerFault(notFound()));
   app.onError((error) => answerFault(error));
   return app;

@@ -8,6 +8,7 @@ import type { AnyRoute, RouteHeader } from './route.ts';
 import { ROUTES } from './routes/index.ts';
 import { RPC_PATH, RPC_PROTOCOL } from './rpc/handshake.ts';
 import { RPC_METHODS } from './rpc/methods/index.ts';
+import { approvalEventOutput } from './schemas/event.ts';
 import { problemOutput } from './schemas/problem.ts';
 
 const HEADER_SCHEMAS: Record<RouteHeader, z.ZodType> = {
@@ -17,6 +18,9 @@ const HEADER_SCHEMAS: Record<RouteHeader, z.ZodType> = {
     .meta({ description: 'the `ETag` of what was read, one strong tag such as `"1"`' }),
   'idempotency-key': z.string().optional().meta({
     description: 'a key of your own, quoted or bare; the first answer under it is given again for 24 hours',
+  }),
+  'last-event-id': z.string().optional().meta({
+    description: 'the `id` of the last event that arrived; those after it are told',
   }),
   prefer: z.string().optional().meta({ description: '`wait=N`, seconds, as `?wait=`' }),
 };
@@ -112,6 +116,7 @@ function operationOf(route: AnyRoute): ZodOpenApiOperationObject {
         description: success.description ?? STATUS_CODES[success.status],
         headers,
         ...(success.schema && { content: successContent(success) }),
+        ...(success.stream !== undefined && { content: rawContent([success.stream]) }),
         ...(success.isRaw && { content: rawContent(route.rawBodyTypes ?? []) }),
       },
       ...problemResponses(route),
@@ -255,7 +260,10 @@ export function buildOpenApiDocument() {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      schemas: { ApprovalEvent: approvalEventOutput },
+    },
     paths,
   });
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import * as z from 'zod';
 import type { Caller } from '../core/caller.ts';
@@ -6,16 +5,14 @@ import { agentFrozen } from '../core/common_faults.ts';
 import { Fault } from '../core/fault.ts';
 import { guardAttempts, guardConsumeAttempts } from '../operations/attempts.ts';
 import type { Deps } from '../operations/deps.ts';
+import { answerStream } from './answer_stream.ts';
 import { authenticate } from './authenticate.ts';
+import type { Bindings } from './bindings.ts';
 import { type Cidr, clientAddress } from './client_address.ts';
+import { createEnding } from './ending.ts';
 import { BODY_LIMITS, readJsonBody, readRawBody } from './read_body.ts';
 import { readQuery } from './read_query.ts';
 import type { AnyRoute, RouteAnswer } from './route.ts';
-
-/** What the node server adds to a request; absent where the app is called without one. */
-export interface Bindings {
-  incoming?: IncomingMessage;
-}
 
 export interface PipelineOptions {
   deps: Deps;
@@ -54,44 +51,30 @@ async function readBody(c: HonoContext, route: AnyRoute): Promise<{ raw: unknown
   return { raw, parsed: schema.parse(raw === undefined ? {} : raw) };
 }
 
-/**
- * A signal that aborts with any of its sources, until it is released. `AbortSignal.any` would not do: on Node 20 a
- * source that lives as long as the service keeps each signal made of it.
- */
-function createEnding(sources: () => AbortSignal[]): { signal: () => AbortSignal; release: () => void } {
-  const ending = new AbortController();
-  const abort = (): void => ending.abort();
-  let followed: AbortSignal[] = [];
-  return {
-    signal: () => {
-      followed = sources();
-      for (const source of followed) source.addEventListener('abort', abort);
-      if (followed.some((source) => source.aborted)) abort();
-      return ending.signal;
-    },
-    release: () => {
-      for (const source of followed) source.removeEventListener('abort', abort);
-    },
-  };
-}
-
 /** Reads and checks what was sent, then runs the route's handler. */
 async function handle(c: HonoContext, route: AnyRoute, options: PipelineOptions, caller: Caller) {
   const body = await readBody(c, route);
   const query = readQuery(c.req.url, route.query);
   const ending = createEnding(() => [c.req.raw.signal, options.stopping]);
-  const answer = route.handle({
-    deps: options.deps,
-    caller,
-    id: c.req.param('id') ?? '',
-    params: c.req.param(),
-    query: query as never,
-    body: body.parsed as never,
-    rawBody: body.raw,
-    header: (name) => c.req.header(name),
-    signal: ending.signal,
-  });
-  return answer.finally(ending.release);
+  let stream: RouteAnswer['stream'];
+  try {
+    const answer = await route.handle({
+      deps: options.deps,
+      caller,
+      id: c.req.param('id') ?? '',
+      params: c.req.param(),
+      query: query as never,
+      body: body.parsed as never,
+      rawBody: body.raw,
+      header: (name) => c.req.header(name),
+      signal: ending.signal,
+    });
+    stream = answer.stream;
+    return answer;
+  } finally {
+    if (stream === undefined) ending.release();
+    else void stream.ended.then(ending.release);
+  }
 }
 
 /** Runs the handler under the attempt counter of the approval that the path names. */
@@ -110,6 +93,7 @@ function handleCounted(
 function toResponse(c: HonoContext, route: AnyRoute, answer: RouteAnswer): Response {
   const headers = { 'Cache-Control': 'no-store', ...answer.headers };
   if (route.success.status === 204) return c.body(null, 204, headers);
+  if (answer.stream !== undefined) return answerStream(c, answer.stream, headers);
   if (answer.raw !== undefined) {
     const { bytes, mediaType } = answer.raw;
     return c.body(Uint8Array.from(bytes), route.success.status, { ...headers, 'Content-Type': mediaType });

@@ -24,6 +24,7 @@ export const PROBLEM_TABLE: Readonly<Record<FaultCode, ProblemKind>> = {
   approver_not_eligible: { status: 403, title: 'approver is not eligible' },
   scope_not_allowed: { status: 403, title: 'scope is not allowed' },
   signature_required: { status: 403, title: 'signature required' },
+  signature_invalid: { status: 403, title: 'signature is not valid' },
   not_found: {
     status: 404,
     title: 'not found',

@@ -2,11 +2,12 @@ import type * as z from 'zod';
 import type { Caller, Role } from '../core/caller.ts';
 import type { FaultCode } from '../core/fault.ts';
 import type { Deps } from '../operations/deps.ts';
+import type { AnswerStream } from './answer_stream.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
 
 /** Request headers that a route reads, beside `Authorization` and those of the body. */
-export type RouteHeader = 'if-match' | 'idempotency-key' | 'prefer';
+export type RouteHeader = 'if-match' | 'idempotency-key' | 'prefer' | 'last-event-id';
 
 /** What a handler gets: plain values, checked; nothing of the HTTP library. */
 export interface RouteInput<Body, Query> {
@@ -23,8 +24,8 @@ export interface RouteInput<Body, Query> {
   rawBody: unknown;
   header: (name: RouteHeader | 'accept') => string | undefined;
   /**
-   * Aborts when the client has gone or the service stops, until the handler has ended; made on demand, since most
-   * calls end at once.
+   * Aborts when the client has gone or the service stops, until the handler, or the stream that it answers with, has
+   * ended; made on demand, since most calls end at once.
    */
   signal: () => AbortSignal;
 }
@@ -40,6 +41,8 @@ export interface RouteAnswer {
   body?: unknown;
   /** Answered in place of a body of JSON. */
   raw?: RawBody;
+  /** Answered in place of a body with an end. */
+  stream?: AnswerStream;
   headers?: Record<string, string>;
 }
 
@@ -76,6 +79,8 @@ export interface Route<Body = unknown, Query = unknown> {
     isRaw?: true;
     /** A media type that the answer may have in place of JSON, by `Accept`; then as `RouteAnswer.raw`. */
     alternative?: string;
+    /** The media type of `RouteAnswer.stream`, where the answer is one. */
+    stream?: string;
     description: string;
     /** Response headers beside those every answer has. */
     headers?: Record<string, string>;

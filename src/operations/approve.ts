@@ -6,14 +6,24 @@ import { Fault } from '../core/fault.ts';
 import { collectGrantTerms, computeGrantFingerprint, toGrantQuery } from '../core/grant.ts';
 import type { PolicySet, Requirements } from '../core/policy.ts';
 import { areRequirementsMet, type CountedVote, fillsOpenPlace } from '../core/requirements.ts';
+import type { AssertionResponse } from '../core/webauthn_ports.ts';
 import { assertLockedReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
 import { examineDrift, policyChanged } from './drift.ts';
 import { assertLearnable, toAllowlist } from './exec_approvals/learn.ts';
 import { maskWords } from './masking.ts';
+import { measureVote } from './measure_vote.ts';
 import { assertPermitted } from './redecide.ts';
 import { assertViewHash, isVoteForView } from './review.ts';
 import { transitionByRules } from './transition.ts';
+import {
+  assertSignedWhereAsked,
+  examineProof,
+  findProofFault,
+  type GivenProof,
+  takeProof,
+} from './webauthn/vote_proof.ts';
+import type { Ballot } from './webauthn/vote_statement.ts';
 import { assertMayWiden, assertPlaced, mayWiden, ONCE, type Widening } from './widen.ts';
 
 export interface ApproveInput {
@@ -24,6 +34,8 @@ export interface ApproveInput {
   /** The version the approver looked at (`If-Match`). */
   ifMatch: number | undefined;
   widening: Widening;
+  /** What a passkey answered to the vote's signature options. */
+  signature?: AssertionResponse | undefined;
 }
 
 /** An edited approval is approved by who saw the edit: the action's hash, the view's or the version says so. */
@@ -37,16 +49,7 @@ function assertSeen(approval: Approval, input: ApproveInput): void {
   );
 }
 
-/** FAIL CLOSED: an ask for a signed vote is not answered by an unsigned one, the only kind there is so far. */
-function assertSignable(requirements: Requirements): void {
-  if (requirements.signature === 'none') return;
-  throw new Fault(
-    'signature_required',
-    'policy wants this vote signed with a passkey, which this version cannot take. Reject it, or ask an operator to change the policy',
-  );
-}
-
-function assertFillsPlace(
+export function assertFillsPlace(
   requirements: Requirements,
   votes: readonly CountedVote[],
   vote: CountedVote,
@@ -89,6 +92,7 @@ function judge(
   caller: Caller,
   locked: LockedApproval,
   input: ApproveInput,
+  given: GivenProof,
 ): ApprovalChange[] {
   const { approval } = locked;
   assertState(approval, 'decide');
@@ -106,11 +110,16 @@ function judge(
   // Other rules may ask for fewer votes than were cast: then any further one completes the approval.
   const wereMet = areRequirementsMet(requirements, votes);
   if (!wereMet && votes.some((vote) => vote.approver === caller.principal)) return drift.changes;
-  assertSignable(requirements);
+  const ballot: Ballot = { decision: 'approve', ...input.widening };
+  // Nor for other rules: a signature names those that it was given under.
+  const isForOtherRules = findProofFault(given, drift.approval, caller, ballot)?.code === 'policy_changed';
+  if (drift.kind === 'revalidated' && isForOtherRules) return drift.changes;
+  assertSignedWhereAsked(given, drift.approval);
   assertPermitted(policy, drift.approval, 'approve', caller);
   assertMayWiden(policy, drift.approval, input.widening, caller);
   const vote = { approver: caller.principal, groups: caller.groups, ...input.widening };
   if (!wereMet) assertFillsPlace(requirements, votes, vote);
+  const proof = takeProof(given, drift.approval, caller, ballot);
   const met = wereMet || areRequirementsMet(requirements, [...votes, vote]);
   return [
     ...drift.changes,
@@ -121,6 +130,7 @@ function judge(
       ...input.widening,
       viewHash: input.viewHash ?? null,
       reason: maskWords(caller, input.reason),
+      proof,
       status: met ? 'approved' : 'pending',
     },
     ...(met ? toFollowing(deps, policy, drift.approval, locked.exec, [...votes, vote]) : []),
@@ -138,10 +148,18 @@ export async function approve(
   id: string,
   input: ApproveInput,
 ): Promise<Approval> {
-  const approval = await transitionByRules(deps, caller, parseApprovalId(id), (policy, locked, voter) =>
-    judge(deps, policy, voter, assertLockedReadable(locked, caller), input),
-  );
+  const approvalId = parseApprovalId(id);
+  const given = await examineProof(deps, caller, approvalId, input.signature);
+  let isCast = false;
+  const approval = await transitionByRules(deps, caller, approvalId, (policy, locked, voter) => {
+    const changes = judge(deps, policy, voter, assertLockedReadable(locked, caller), input, given);
+    isCast = changes.some((change) => change.kind === 'vote');
+    return changes;
+  });
+  if (isCast) measureVote(deps, caller, approval);
   if (approval.status === 'voided') throw policyChanged();
   assertViewHash(approval, input.viewHash, caller);
+  const hasOwnVote = approval.votes.some((vote) => vote.approver === caller.principal);
+  if (!hasOwnVote) takeProof(given, approval, caller, { decision: 'approve', ...input.widening });
   return approval;
 }

@@ -15,6 +15,7 @@ const ATTEMPT_CODES: ReadonlySet<FaultCode> = new Set([
   'approver_not_eligible',
   'scope_not_allowed',
   'signature_required',
+  'signature_invalid',
 ]);
 
 /**

@@ -1,6 +1,8 @@
 import type { DenialStore, GrantStore, PrincipalStore, SessionStore } from '../core/agent_ports.ts';
 import type { ApprovalStore } from '../core/approval_ports.ts';
 import type { AskerStore } from '../core/asker_ports.ts';
+import type { ConsoleSessionStore, OidcLoginStore } from '../core/console_ports.ts';
+import type { EventStore, ExpiryStore } from '../core/event_ports.ts';
 import type { ExecApprovalsStore } from '../core/exec_ports.ts';
 import type {
   DecisionStore,
@@ -12,7 +14,12 @@ import type {
   TenantStore,
   Throttle,
 } from '../core/ports.ts';
+import type { PublicUrl } from '../core/public_url.ts';
 import type { PolicyCompiler, PolicySource, RevisionStore } from '../core/rules_ports.ts';
+import type { SlackStore } from '../core/slack_ports.ts';
+import type { PasskeyStore } from '../core/webauthn_ports.ts';
+import type { WebhookStore, WebhookTargets } from '../core/webhook_ports.ts';
+import type { EventFeeds } from './events/event_feeds.ts';
 
 /** Limits and modes that an operator sets. */
 export interface Settings {
@@ -42,6 +49,15 @@ export interface Deps {
   denials: DenialStore;
   grants: GrantStore;
   execApprovals: ExecApprovalsStore;
+  consoleSessions: ConsoleSessionStore;
+  oidcLogins: OidcLoginStore;
+  events: EventStore;
+  expiries: ExpiryStore;
+  eventFeeds: EventFeeds;
+  slack: SlackStore;
+  passkeys: PasskeyStore;
+  webhooks: WebhookStore;
+  webhookTargets: WebhookTargets;
   throttle: Throttle;
   signals: Signals;
   metrics: Metrics;
@@ -51,4 +67,6 @@ export interface Deps {
   /** The process's clock: for what policy is told and for timers; expiry is judged by the database's. */
   now: () => Date;
   settings: Settings;
+  /** The service's own address; passkeys are bound to it. */
+  publicUrl: PublicUrl;
 }

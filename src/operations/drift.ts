@@ -31,7 +31,9 @@ function doVotesHold(policy: PolicySet, approval: Approval): boolean {
     const approver = { principal: vote.approver, groups: vote.groups, roles: ['approver'] as const };
     return judgeApprover(policy, approval, 'approve', approver).kind === 'permitted';
   });
-  if (!eligible || approval.requirements.signature !== 'none') return false;
+  // A signature names the revision that it was given under, and does not count under another one.
+  const isSignatureAsked = approval.requirements.signature !== 'none';
+  if (!eligible || (isSignatureAsked && approval.votes.length > 0)) return false;
   return approval.status === 'pending' || areRequirementsMet(approval.requirements, approval.votes);
 }
 
@@ -58,10 +60,11 @@ export function examineDrift(
   const expiresAt = shortenExpiry(approval.createdAt, terms.ttlSeconds, approval.expiresAt);
   const { requirements, selfApproval, maxScope } = terms;
   const votes = presentVotes(approval.votes);
-  const { resolved, reviewFacts, secretParameters } = decision;
+  const { resolved, reviewFacts, secretParameters, policyRevision, toolFactsHash } = decision;
   const review = renderFor(approval, decision, maskerOf(caller));
   const shown = { resolved, reviewFacts, secretParameters, review };
-  const renewed = { ...approval, votes, requirements, selfApproval, maxScope, ...shown };
+  const bound = { policyRevision, toolFactsHash, expiresAt };
+  const renewed = { ...approval, votes, requirements, selfApproval, maxScope, ...shown, ...bound };
   if (expiresAt <= approval.readAt || votes.length < approval.votes.length) return VOIDED;
   if (!doVotesHold(policy, renewed)) return VOIDED;
   const changes: ApprovalChange[] = [{ kind: 'revalidate', terms, decision, expiresAt, review }];

@@ -2,6 +2,7 @@ import type { Approval } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
 import { getReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
+import { recordShown } from './record_shown.ts';
 
 export interface WaitInput {
   /** Seconds to wait while pending; 0 answers at once. */
@@ -16,9 +17,11 @@ const MS_PER_SECOND = 1000;
 /** Looks again no sooner than this: what is about to expire must have done so, even where a timer is early. */
 const EXPIRY_SLACK_MS = 25;
 
-/** Reads an approval. @throws Fault `not_found`. */
-export function getApproval(deps: Deps, caller: Caller, id: string): Promise<Approval> {
-  return getReadable(deps, caller, id);
+/** Reads an approval, and notes that an approver was shown it. @throws Fault `not_found`. */
+export async function getApproval(deps: Deps, caller: Caller, id: string): Promise<Approval> {
+  const approval = await getReadable(deps, caller, id);
+  await recordShown(deps, caller, approval);
+  return approval;
 }
 
 /**

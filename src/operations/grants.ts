@@ -44,11 +44,15 @@ function holdsAfterDrift(deps: Deps, policy: PolicySet, grant: Grant, ask: AskDe
   return (ttlSeconds === null || grant.ageSeconds <= ttlSeconds) && doVotersHold(policy, grant, ask);
 }
 
-/** Whether the yes that was given, by those who could give it now, is all that this ask wants. */
-function meetsTerms(grant: Grant, { terms }: AskDecision): boolean {
+/**
+ * Whether the yes that was given, by those who could give it now, is all that this ask wants. A signature counts under
+ * the rules that it names alone.
+ */
+function meetsTerms(grant: Grant, { terms }: AskDecision, isCurrent: boolean): boolean {
   const votes = presentVotes(grant.votes);
+  const isSigned = isCurrent && votes.every(({ signature }) => signature !== null);
   return (
-    terms.requirements.signature === 'none' &&
+    (terms.requirements.signature === 'none' || isSigned) &&
     isWithinScope(grant.scope, terms.maxScope) &&
     areRequirementsMet(terms.requirements, votes)
   );
@@ -84,7 +88,8 @@ export async function findAnsweringGrant(
   const grants = await deps.grants.findAnswering(toQuery(caller, call));
   for (const grant of grants) {
     const isCurrent = grant.policyRevision === policy.revision;
-    const holds = meetsTerms(grant, ask) && (isCurrent || holdsAfterDrift(deps, policy, grant, ask));
+    const holds =
+      meetsTerms(grant, ask, isCurrent) && (isCurrent || holdsAfterDrift(deps, policy, grant, ask));
     if (holds && isNoWorse(context, grant)) return grant;
     if (!holds && !isCurrent) {
       await deps.grants.voidDrifted(caller.tenantId, grant.grantId, policy.revision);

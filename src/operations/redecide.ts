@@ -22,10 +22,24 @@ export function redecide(policy: PolicySet, locked: LockedApproval, toolCall: To
   return decideSettled(policy, request, NOTHING_IN_THE_WAY);
 }
 
+/** An approval as far as it says who may do something to it. */
+export type JudgedApproval = Pick<
+  Approval,
+  | 'approvalId'
+  | 'agent'
+  | 'owner'
+  | 'edits'
+  | 'resolved'
+  | 'context'
+  | 'requirements'
+  | 'selfApproval'
+  | 'votes'
+>;
+
 /** Asks policy whether a principal may do something to an approval, on the terms it has. */
 export function judgeApprover(
   policy: PolicySet,
-  approval: Approval,
+  approval: JudgedApproval,
   action: ApproverAction,
   approver: Approver,
 ): ApproverDecision {
@@ -49,7 +63,7 @@ export function judgeApprover(
 /** @throws Fault with policy's own code when the caller may not do this to the approval. */
 export function assertPermitted(
   policy: PolicySet,
-  approval: Approval,
+  approval: JudgedApproval,
   action: ApproverAction,
   caller: Caller,
 ): void {

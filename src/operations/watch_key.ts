@@ -2,13 +2,15 @@ import type { Caller } from '../core/caller.ts';
 import { Fault } from '../core/fault.ts';
 import type { Deps } from './deps.ts';
 
+type WatchDeps = Pick<Deps, 'keys' | 'now' | 'signals'>;
+
 /** Looks again no sooner than this: at an expiry that our clock has and the database's has not, or while it is down. */
 const AGAIN_MS = 250;
 /** No signal comes this late without the subscription ending by itself. */
 const LATEST_MS = 8.64e15;
 
 /** Why a key no longer stands; `unknown` while nobody can tell. */
-async function findEnd(deps: Deps, caller: Caller): Promise<Fault | 'stands' | 'unknown'> {
+async function findEnd(deps: WatchDeps, caller: Caller): Promise<Fault | 'stands' | 'unknown'> {
   try {
     await deps.keys.assertStands(caller.keyId);
     return 'stands';
@@ -22,7 +24,11 @@ async function findEnd(deps: Deps, caller: Caller): Promise<Fault | 'stands' | '
  * to undefined when `signal` aborts first. A database that cannot be asked ends nothing: whatever is meanwhile done
  * with the key is refused by itself.
  */
-export async function watchKey(deps: Deps, caller: Caller, signal: AbortSignal): Promise<Fault | undefined> {
+export async function watchKey(
+  deps: WatchDeps,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<Fault | undefined> {
   const subscription = deps.signals.subscribe([caller.keyId]);
   try {
     while (!signal.aborted) {

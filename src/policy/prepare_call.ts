@@ -77,5 +77,10 @@ export function prepareCall(set: LoadedSet, request: DecisionRequest): PreparedC
   const { exec, isSkill } = request;
   const command =
     operation.command && findCommandFacts(examineCommand(parameters, operation.command), exec, isSkill);
-  return { kind: 'ready', facts: { request, operation, variant, parameters: judged.facts, command }, common };
+  const { destructive } = variant.facts;
+  return {
+    kind: 'ready',
+    facts: { request, operation, variant, parameters: judged.facts, command },
+    common: { ...common, reviewFacts: { ...common.reviewFacts, destructive } },
+  };
 }

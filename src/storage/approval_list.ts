@@ -59,6 +59,9 @@ export async function listApprovals(
         filter.status === null ? undefined : hasStatus(filter.status),
         filter.agent === null ? undefined : eq(approvals.agent, filter.agent),
         filter.tool === null ? undefined : eq(approvals.resolvedTool, filter.tool),
+        filter.sessionId === undefined
+          ? undefined
+          : sql`${approvals.context} ->> 'session_id' = ${filter.sessionId}`,
         filter.outcomeMissing ? and(eq(approvals.status, 'consumed'), isNull(approvals.outcome)) : undefined,
         filter.before === null ? undefined : lt(approvals.approvalId, filter.before),
       ),

@@ -8,8 +8,9 @@ import { approvals } from './schema.ts';
 
 type ApprovalRow = typeof approvals.$inferSelect;
 
-interface VoteJson extends Omit<Vote, 'at'> {
+interface VoteJson extends Omit<Vote, 'at' | 'shownAt'> {
   at: string;
+  shownAt: string | null;
 }
 
 interface RecentJson {
@@ -29,7 +30,8 @@ const now = sql<string>`clock_timestamp()`;
 /** The votes on an approval that count now: of a revoked key's nothing is left. */
 export const countedVotes = sql<VoteJson[]>`(
   select coalesce(json_agg(json_build_object('approver', v.approver, 'decision', v.decision, 'scope', v.scope,
-    'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'groups', v.groups,
+    'windowSeconds', v.window_seconds, 'maxUses', v.max_uses, 'reason', v.reason, 'at', v.at, 'shownAt', v.shown_at, 'groups', v.groups,
+    'signature', v.signature,
     'presentGroups', (select p.groups from principals p
       where p.tenant_id = v.tenant_id and p.principal = v.approver and p.disabled_at is null)) order by v.at, v.approver), '[]')
   from votes v
@@ -67,7 +69,7 @@ export function isApproval(tenantId: string, approvalId: string): SQL {
 
 /** A vote as the domain sees it. */
 export function toVote(vote: VoteJson): Vote {
-  return { ...vote, at: new Date(vote.at) };
+  return { ...vote, at: new Date(vote.at), shownAt: vote.shownAt === null ? null : new Date(vote.shownAt) };
 }
 
 /** A row as the domain sees it, with its status at the moment it was read. */

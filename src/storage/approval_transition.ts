@@ -16,6 +16,7 @@ import { approvals, principals, votes } from './schema.ts';
 import type { SignalPublisher } from './signals.ts';
 import { isRevisionActive, lockStandingKey, readActiveRevision } from './standing.ts';
 import { inTransaction } from './transaction.ts';
+import { spendProof } from './webauthn_challenges.ts';
 
 interface Actor {
   tenantId: string;
@@ -120,7 +121,8 @@ type VoteChange = Extract<ApprovalChange, { kind: 'vote' }>;
 async function writeVote(tx: Executor, actor: Actor, approval: Approval, change: VoteChange): Promise<void> {
   const { tenantId, principal: approver, keyId } = actor;
   const { approvalId, version } = approval;
-  const { decision, scope, viewHash, windowSeconds, maxUses, reason } = change;
+  const { decision, scope, viewHash, windowSeconds, maxUses, reason, proof } = change;
+  if (proof !== null) await spendProof(tx, actor, proof);
   const cast = {
     keyId,
     groups: [...change.groups],
@@ -130,6 +132,9 @@ async function writeVote(tx: Executor, actor: Actor, approval: Approval, change:
     windowSeconds,
     maxUses,
     reason,
+    signature: proof?.signature ?? null,
+    shownAt: sql`(select w.shown_at from approval_views w where w.tenant_id = ${tenantId}
+      and w.approval_id = ${approvalId} and w.principal = ${approver})` as unknown as Date,
   };
   await tx
     .update(votes)
@@ -168,15 +173,16 @@ async function writeChange(
     await addAllowlistEntries(tx, actor, approval.agent, change.entries);
     return true;
   }
+  // Before what it leads to, so that both are told in this order.
+  if (change.kind === 'vote') await writeVote(tx, actor, approval, change);
   const written = await tx
     .update(approvals)
     .set(toColumns(change, actor) as Partial<typeof approvals.$inferInsert>)
     .where(and(isApproval(actor.tenantId, approval.approvalId), stillHolds(change, locked)))
     .returning({ version: approvals.version });
   if (written.length === 0) return false;
-  if (change.kind === 'vote') {
-    await writeVote(tx, actor, approval, change);
-    if (change.decision === 'reject') await recordRejection(tx, actor, approval, change.reason);
+  if (change.kind === 'vote' && change.decision === 'reject') {
+    await recordRejection(tx, actor, approval, change.reason);
   }
   if (change.kind === 'cancel' || change.kind === 'void') {
     await revokeGrantsOf(tx, actor.tenantId, [approval.approvalId], actor.principal);

@@ -1,55 +1,8 @@
-import type { SourceTrust, Tier } from '../core/action.ts';
-import { type Caller, type Role, UNRATED } from '../core/caller.ts';
+import type { Caller } from '../core/caller.ts';
 import { createSharedRead } from './batcher.ts';
+import { type CallerRow, callerTables, keyStandsNow, selectCaller, toCaller } from './caller_row.ts';
 import type { Database } from './database.ts';
 import { guarded } from './database_errors.ts';
-
-interface CallerRow {
-  token_hash: string;
-  key_id: string;
-  tenant_id: string;
-  principal: string;
-  roles: Role[];
-  groups: string[];
-  owner: string | null;
-  frozen: boolean;
-  risk_tier: string | null;
-  paused: boolean;
-  tier: Tier;
-  mask_key: string;
-  active_revision: string;
-  source_trust_ceiling: SourceTrust;
-  environments: string[] | null;
-  workspaces: string[] | null;
-  unattended: boolean;
-  workspace_root: string | null;
-  skill: boolean;
-  expires_at: string | null;
-}
-
-function toCaller(row: CallerRow): Caller {
-  return {
-    tenantId: row.tenant_id,
-    principal: row.principal,
-    roles: row.roles,
-    groups: row.groups,
-    owner: row.owner,
-    keyId: row.key_id,
-    expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
-    frozen: row.frozen,
-    riskTier: row.risk_tier ?? UNRATED,
-    paused: row.paused,
-    tenant: { tier: row.tier, activeRevision: row.active_revision, maskKey: row.mask_key },
-    limits: {
-      sourceTrustCeiling: row.source_trust_ceiling,
-      environments: row.environments,
-      workspaces: row.workspaces,
-      unattended: row.unattended,
-      workspaceRoot: row.workspace_root,
-      skill: row.skill,
-    },
-  };
-}
 
 /**
  * Finds who is behind a token, in the database at each request: a revoked key is refused everywhere from its
@@ -57,18 +10,12 @@ function toCaller(row: CallerRow): Caller {
  */
 export function createCallerLookup(database: Database): (tokenHash: string) => Promise<Caller | undefined> {
   const { sql } = database;
+  const [columns, tables, stands] = [selectCaller(sql), callerTables(sql), keyStandsNow(sql)];
   return createSharedRead(async (tokenHashes) => {
     const rows = await guarded(
-      async () => sql<CallerRow[]>`
-        select k.token_hash, k.key_id, k.tenant_id, k.principal, k.roles, p.groups, p.owner,
-               k.frozen_at is not null as frozen, k.source_trust_ceiling, k.environments, k.workspaces,
-               k.unattended, k.workspace_root, k.skill, k.expires_at, p.risk_tier, t.tier, t.active_revision, t.mask_key,
-               a.paused_at is not null as paused
-        from keys k join principals p on p.tenant_id = k.tenant_id and p.principal = k.principal
-          join tenants t on t.tenant_id = k.tenant_id
-          left join agent_pauses a on a.tenant_id = k.tenant_id and a.agent = k.principal
-        where k.token_hash = any(${tokenHashes}::text[]) and k.revoked_at is null and k.disabled_at is null
-          and (k.expires_at is null or k.expires_at > clock_timestamp())`,
+      async () => sql<(CallerRow & { token_hash: string })[]>`
+        select k.token_hash, ${columns} from ${tables}
+        where k.token_hash = any(${tokenHashes}::text[]) and ${stands}`,
     );
     return new Map(rows.map((row) => [row.token_hash, toCaller(row)]));
   });

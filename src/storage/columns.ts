@@ -1,8 +1,11 @@
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm';
-import { timestamp } from 'drizzle-orm/pg-core';
+import { customType, timestamp } from 'drizzle-orm/pg-core';
 
 /** A moment in milliseconds, as every time of the service is. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date', precision: 3 });
+
+/** A transaction's number, which no two of a cluster share; decimal. */
+export const xid8 = customType<{ data: string; driverData: string }>({ dataType: () => 'xid8' });
 
 /** When the row was written. */
 export const createdAt = () => instant('created_at').notNull().default(sql`clock_timestamp()`);

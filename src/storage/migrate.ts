@@ -3,6 +3,7 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import type postgres from 'postgres';
 import { OperatorError } from '../core/operator_error.ts';
 import { connect, LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS } from './database.ts';
+import { migrateJobs } from './job_boss.ts';
 
 /** Any constant: all Aegis processes that migrate one database contend for this advisory lock. */
 const MIGRATION_LOCK = 7_226_331;
@@ -43,11 +44,13 @@ export async function migrateDatabase(
     }
     await sql`select pg_advisory_lock(${MIGRATION_LOCK})`;
     if (isPooled) await keepTimeoutsWithRole(sql);
-    await migrate(drizzle(sql), {
+    const db = drizzle(sql);
+    await migrate(db, {
       migrationsFolder,
       migrationsSchema: 'public',
       migrationsTable: 'schema_migrations',
     });
+    await migrateJobs(db);
   } finally {
     // Ends the session, and with it the lock, however the migration ended.
     await sql.end({ timeout: 5 });

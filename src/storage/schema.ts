@@ -17,6 +17,7 @@ import type { ApprovalEdit, ApprovalOutcome, ApprovalStatus, VoidReason } from '
 import type { Role } from '../core/caller.ts';
 import type { Denial, Scope, SelfApproval, VoteScope } from '../core/policy.ts';
 import type { Review, ReviewFacts } from '../core/review.ts';
+import type { VoteSignature } from '../core/vote_statement.ts';
 import { createdAt, instant } from './columns.ts';
 
 // TENANT WALL: the tables of the schema files are of the two kinds that table_kinds.ts names. Every key and index of
@@ -72,7 +73,7 @@ export const keys = pgTable(
     tenantId: text('tenant_id').notNull(),
     principal: text('principal').notNull(),
     roles: text('roles').array().$type<Role[]>().notNull(),
-    origin: text('origin').$type<'api' | 'command' | 'first_start' | 'bootstrap'>().notNull(),
+    origin: text('origin').$type<'api' | 'command' | 'first_start' | 'bootstrap' | 'oidc' | 'slack'>().notNull(),
     createdBy: text('created_by'),
     sourceTrustCeiling: text('source_trust_ceiling').$type<SourceTrust>().notNull(),
     environments: text('environments').array(),
@@ -178,6 +179,9 @@ export const approvals = pgTable(
     /** The connection that waits for the answer, for an ask that ends with it; it renews the lease while it is there. */
     askerConnection: uuid('asker_connection'),
     askerLeaseUntil: instant('asker_lease_until'),
+    /** When it was told that little of its life is left, and that its time has passed. */
+    expiringToldAt: instant('expiring_told_at'),
+    expiredToldAt: instant('expired_told_at'),
   },
   (t) => [
     primaryKey({ columns: [t.tenantId, t.approvalId] }),
@@ -194,6 +198,9 @@ export const approvals = pgTable(
     index('approvals_waited_for')
       .on(t.tenantId, t.expiresAt)
       .where(sql`status = 'pending' and asker_connection is not null`),
+    index('approvals_untold')
+      .on(t.tenantId, t.expiresAt)
+      .where(sql`status in ('pending', 'approved') and expired_told_at is null`),
     check(
       'approvals_status_known',
       sql`${t.status} in ('pending', 'approved', 'rejected', 'cancelled', 'voided', 'consumed')`,
@@ -237,6 +244,10 @@ export const votes = pgTable(
     windowSeconds: integer('window_seconds'),
     maxUses: integer('max_uses'),
     reason: text('reason'),
+    /** When the approver was first shown the approval, as far as the service knows. */
+    shownAt: instant('shown_at'),
+    /** The assertion that signs the vote's statement, with all that it takes to verify it. */
+    signature: jsonb('signature').$type<VoteSignature>(),
     at: instant('at').notNull().default(sql`clock_timestamp()`),
     /** When the vote's key was revoked, or another vote of the approver took its place; it no longer counts. */
     droppedAt: instant('dropped_at'),

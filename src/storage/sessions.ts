@@ -1,8 +1,15 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, sql } from 'drizzle-orm';
 import { SOURCE_TRUSTS, TIERS, type Tier } from '../core/action.ts';
-import type { CallStanding, RunStanding, SessionRecord, SessionStore, Writer } from '../core/agent_ports.ts';
+import type {
+  CallStanding,
+  Pauses,
+  RunStanding,
+  SessionRecord,
+  SessionStore,
+  Writer,
+} from '../core/agent_ports.ts';
 import { notFound } from '../core/common_faults.ts';
-import { sessions } from './agent_schema.ts';
+import { agentPauses, sessions } from './agent_schema.ts';
 import { createSharedRead } from './batcher.ts';
 import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
@@ -185,6 +192,27 @@ async function isAgentPaused(
   return paused.length > 0;
 }
 
+async function listPaused({ db }: Database, tenantId: string): Promise<Pauses> {
+  const [agents, ofSessions] = await Promise.all([
+    db
+      .select({ agent: agentPauses.agent, pausedAt: agentPauses.pausedAt })
+      .from(agentPauses)
+      .where(and(eq(agentPauses.tenantId, tenantId), isNotNull(agentPauses.pausedAt)))
+      .orderBy(asc(agentPauses.pausedAt), asc(agentPauses.agent)),
+    db
+      .select()
+      .from(sessions)
+      .where(and(eq(sessions.tenantId, tenantId), isNotNull(sessions.pausedAt)))
+      .orderBy(asc(sessions.pausedAt), asc(sessions.agent), asc(sessions.sessionId)),
+  ]);
+  return {
+    agents: agents.flatMap(({ agent, pausedAt }) => (pausedAt === null ? [] : { agent, pausedAt })),
+    sessions: ofSessions.flatMap(({ agent, sessionId, tier, rejections, pausedAt }) =>
+      pausedAt === null ? [] : { agent, sessionId, tier, rejections, pausedAt },
+    ),
+  };
+}
+
 /** The sessions in the database; see the port. */
 export function createSessionStore(database: Database): SessionStore {
   return {
@@ -193,6 +221,7 @@ export function createSessionStore(database: Database): SessionStore {
     putTier: (...args) => putTier(database, ...args),
     resumeSession: (...args) => resumeSession(database, ...args),
     resumeAgent: (...args) => resumeAgent(database, ...args),
+    listPaused: (tenantId) => guarded(() => listPaused(database, tenantId)),
     isAgentPaused: (tenantId, agent) => guarded(() => isAgentPaused(database, tenantId, agent)),
     readOwner: (...args) => guarded(() => readOwner(database, ...args)),
   };

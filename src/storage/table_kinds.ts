@@ -18,10 +18,21 @@ export const TENANT_TABLES = [
   'exec_entry_uses',
   'revisions',
   'activations',
+  'approval_events',
+  'approval_views',
+  'event_cursors',
+  'webhooks',
+  'webhook_deliveries',
+  'slack_messages',
+  'passkeys',
+  'enrolment_codes',
+  'webauthn_challenges',
 ] as const;
 
 export const GLOBAL_TABLES = {
   keys: 'credential look-up: the tenant is what the look-up answers',
+  console_sessions: 'credential look-up, of the console: its key has the tenant',
+  oidc_logins: 'sign-ins that are at the provider: who comes back has no tenant yet',
   base_rules: 'the policy folder, which every tenant starts from',
   rate_limits: 'failure counters by hashed key, address limits among them',
   schema_migrations: 'which migrations were applied',

@@ -151,7 +151,8 @@ describe('a body over the wire', () => {
   });
 
   it('on a route that takes none is not read, however long', async () => {
-    for (const route of ROUTES.filter(({ method }) => method === 'get')) {
+    const ending = ROUTES.filter(({ method, success }) => method === 'get' && success.stream === undefined);
+    for (const route of ending) {
       for (const body of ['{"a":1,"a":2}', 'x'.repeat(1024 * 1024)]) {
         const answers = await exchange(
           world.service.url,

@@ -18,6 +18,7 @@ export interface World {
   keyId: string;
   denialId: string;
   grantId: string;
+  webhookId: string;
   /** Ids of another tenant: an approval and a key. */
   foreignApprovalId: string;
   foreignKeyId: string;
@@ -31,6 +32,7 @@ const UNLIMITED = {
   AEGIS_IP_FAILURE_LIMIT_PER_MINUTE: '1000000',
   AEGIS_PENDING_LIMIT: '1000000',
   AEGIS_ASK_LIMIT_PER_HOUR: '1000000',
+  AEGIS_WEBHOOK_ALLOW: '127.0.0.0/8',
 };
 
 /** A policy that says nothing of what the batteries ask for. */
@@ -39,6 +41,11 @@ const SPARE_POLICY =
 
 /** An agent that no client of these batteries is: it may be frozen, disabled and paused. */
 const SPARE_AGENT = 'agent-9';
+
+/** To where nothing listens. */
+const WEBHOOK = { url: 'http://127.0.0.1:9/hook', events: ['approval.voided'] };
+/** Nothing was sent to it yet. */
+const UNKNOWN_DELIVERY = 'dlv_01890a5d-ac96-774b-bcce-b302099a8057';
 
 export async function startWorld(): Promise<World> {
   const service = await startTestService({ env: UNLIMITED });
@@ -52,6 +59,7 @@ export async function startWorld(): Promise<World> {
   await approver.post(`/v1/approvals/${await ask(agent)}/reject`);
   const denials = await operator.get('/v1/denials');
   const foreign = await makeForeignTenant(service);
+  const webhook = await operator.post('/v1/webhooks', WEBHOOK);
   const tokenByRole: Record<Role, string> = {
     agent: tokens.AGENT,
     approver: tokens.APPROVER,
@@ -68,6 +76,7 @@ export async function startWorld(): Promise<World> {
     keyId: spare.id,
     denialId: denials.body.items[0].denial_id,
     grantId,
+    webhookId: webhook.body.webhook_id,
     ...foreign,
     tokenOf,
     clientOf: (route) => service.as(tokenOf(route)),
@@ -94,6 +103,15 @@ async function makeForeignTenant({ operator, as }: TestService) {
     foreignApprovalId: await ask(as(agent.token)),
   };
 }
+
+/** A credential as browsers write one. */
+const CREDENTIAL = {
+  id: 'AAAA',
+  rawId: 'AAAA',
+  type: 'public-key',
+  authenticatorAttachment: 'platform',
+  clientExtensionResults: {},
+};
 
 /** A whole and valid body for each route that takes one; a route that joins without one fails the batteries. */
 const VALID_BODIES: Record<string, () => unknown> = {
@@ -202,6 +220,27 @@ const VALID_BODIES: Record<string, () => unknown> = {
     base_hash: 'a'.repeat(64),
   }),
   putToolPermissions: () => ({ items: [{ pattern: 'lamp.*', permission: 'ask' }] }),
+  createWebhook: () => WEBHOOK,
+  beginPasskeyRegistration: () => ({ code: 'AbCdEf0123456789' }),
+  finishPasskeyRegistration: () => ({
+    registration: {
+      ...CREDENTIAL,
+      response: {
+        clientDataJSON: 'e30',
+        attestationObject: 'o2Nm',
+        transports: ['internal'],
+        authenticatorData: 'AAAA',
+        publicKey: 'AAAA',
+        publicKeyAlgorithm: -7,
+      },
+    },
+    assertion: {
+      ...CREDENTIAL,
+      response: { clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA', userHandle: 'AAAA' },
+    },
+    label: 'blue key',
+  }),
+  createSignatureOptions: () => ({ decision: 'approve', scope: 'once', view_hash: 'a'.repeat(64) }),
 };
 
 /** Routes that read a body. */
@@ -222,6 +261,7 @@ export function pathOf(route: AnyRoute, world: World): string {
     .replace(':session_id', 's-1')
     .replace(':tool/:action', 'lamp/on')
     .replace(':revision', 'f'.repeat(64))
+    .replace(':delivery_id', UNKNOWN_DELIVERY)
     .replace(':id', idFor(route, world));
 }
 
@@ -230,6 +270,7 @@ function idFor({ path, operationId }: AnyRoute, world: World): string {
   if (path.startsWith('/v1/principals/')) return SPARE_AGENT;
   if (path.startsWith('/v1/denials/')) return world.denialId;
   if (path.startsWith('/v1/grants/')) return world.grantId;
+  if (path.startsWith('/v1/webhooks/')) return world.webhookId;
   if (operationId === 'consumeApproval') return world.approvedId;
   return operationId === 'reportOutcome' ? world.consumedId : world.pendingId;
 }
@@ -250,18 +291,23 @@ export function callRoute(
   });
 }
 
+/** Tables that are written beside all requests: counters of failures, and what is on its way to webhooks. */
+const BACKGROUND_TABLES = ['rate_limits', 'webhook_deliveries'];
+/** How far webhooks have come is no request's doing either. */
+const COMPARED = "to_jsonb(t) - array['cursor_xid', 'cursor_seq']";
+
 /**
- * A digest of every row of every table but the counters of failures: equal before and after what changed nothing.
+ * A digest of every row of every table but those of the background: equal before and after what changed nothing.
  * `except` names tables that may change.
  */
 export async function digestTables(world: World, except: readonly string[] = []): Promise<object> {
   const tables = [...TENANT_TABLES, ...Object.keys(GLOBAL_TABLES)];
   const { sql } = world.service;
   const digests: Record<string, unknown> = {};
-  for (const table of tables.filter((name) => name !== 'rate_limits' && !except.includes(name))) {
+  for (const table of tables.filter((name) => ![...BACKGROUND_TABLES, ...except].includes(name))) {
     const [row] = await sql`
-      select count(*)::int as rows, md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as digest
-      from ${sql(table)} t`;
+      select count(*)::int as rows, md5(coalesce(string_agg(r, '|' order by r), '')) as digest
+      from (select (${sql.unsafe(COMPARED)})::text as r from ${sql(table)} t) rows`;
     digests[table] = row;
   }
   return digests;

@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
+import { createConsole } from '../../src/console/app.tsx';
+import { CONSOLE_PAGES } from '../../src/console/pages/index.ts';
 import { createApp } from '../../src/http/app.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { RPC_METHODS } from '../../src/http/rpc/methods/index.ts';
@@ -13,9 +15,9 @@ import { parseSourceFile } from '../support/source_file.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Folders of `src` by which requests come in. A new one is added here, and is then looked at. */
-const SURFACES = ['http', 'cli'];
+const SURFACES = ['http', 'console', 'cli'];
 /** What stands behind the gate, and what is of neither side. */
-const INNER = ['analysis', 'core', 'operations', 'policy', 'storage'];
+const INNER = ['analysis', 'core', 'notify', 'operations', 'policy', 'storage'];
 
 /** Files that build the object graph, keep the database itself, or say what went wrong: no request reaches them. */
 const WIRING = [
@@ -27,8 +29,10 @@ const WIRING = [
   'src/cli/housekeeping.ts',
   'src/cli/keys_command.ts',
   'src/cli/policy_folder.ts',
+  'src/cli/readiness.ts',
   'src/cli/service.ts',
   'src/cli/tenant_keeper.ts',
+  'src/cli/webhooks.ts',
   'src/cli/with_database.ts',
 ];
 
@@ -51,6 +55,7 @@ const OPERATIONS: Record<string, string | null> = {
   cancelApproval: 'cancel',
   consumeApproval: 'consume',
   reportOutcome: 'report_outcome',
+  followEvents: 'events/follow_events',
   getMe: null,
   createKey: 'create_key',
   listKeys: 'list_keys',
@@ -86,6 +91,18 @@ const OPERATIONS: Record<string, string | null> = {
   deleteTool: 'rules/delete_tool',
   getToolPermissions: 'rules/get_tool_permissions',
   putToolPermissions: 'rules/put_tool_permissions',
+  createEnrolmentCode: 'webauthn/create_enrolment_code',
+  beginPasskeyRegistration: 'webauthn/begin_registration',
+  finishPasskeyRegistration: 'webauthn/finish_registration',
+  listPasskeys: 'webauthn/list_passkeys',
+  removePasskey: 'webauthn/remove_passkey',
+  createSignatureOptions: 'webauthn/signature_options',
+  createWebhook: 'webhooks/create_webhook',
+  listWebhooks: 'webhooks/list_webhooks',
+  deleteWebhook: 'webhooks/delete_webhook',
+  rotateWebhookSecret: 'webhooks/rotate_webhook_secret',
+  listWebhookDeliveries: 'webhooks/list_deliveries',
+  redeliverWebhookDelivery: 'webhooks/redeliver',
 };
 
 /** The operation behind each method of JSON-RPC. */
@@ -100,6 +117,17 @@ const RPC_OPERATIONS: Record<string, string> = {
   'exec.approvals.node.set': 'exec_approvals/put_exec_approvals',
 };
 
+/** The operations by which the console's frame lets people in and out; its pages name their own. */
+const FRAME_OPERATIONS: Record<string, string[]> = {
+  '/console/sign-in': ['console/sign_in', 'console/find_session'],
+  '/console/sign-out': ['console/sign_out'],
+  '/console/oidc/start': ['console/oidc_login'],
+  '/console/oidc/callback': ['console/oidc_login', 'console/sign_in_by_oidc'],
+  '/console/events': ['events/follow_events', 'console/watch_session'],
+};
+/** Files, which are the same for everybody. */
+const ASSETS = '/console/assets/:version/:name';
+
 /** Endpoints without a credential: they tell of the service, never of what it keeps. */
 const OPEN_PATHS = ['/livez', '/readyz', '/metrics', '/openapi.json', '/docs'];
 /** Where connections are opened, with a credential; a request that is none of that is told so. */
@@ -107,7 +135,7 @@ const RPC_PATH = '/v1/rpc';
 
 function readFiles(folder: string): { path: string; text: string }[] {
   return readdirSync(`${ROOT}src/${folder}`, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => `src/${folder}/${name}`)
     .map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') }));
 }
@@ -178,6 +206,44 @@ test.each([
   expect(findBypasses('src/http/x.ts', text)).toHaveLength(1);
 });
 
+/** The operations that the files of a folder import, by their path below `src/operations`. */
+function operationsUsedIn(files: { path: string; text: string }[]): Set<string> {
+  const specifiers = files.flatMap(({ path, text }) => parseSourceFile(path, text).imports);
+  const names = specifiers.map(({ specifier }) => /\/operations\/(.*)\.ts$/.exec(specifier)?.[1]);
+  return new Set(names.filter((name) => name !== undefined));
+}
+
+describe('every page of the console', () => {
+  const files = readFiles('console');
+  const isOfPage = ({ path }: { path: string }) => path.startsWith('src/console/pages/');
+
+  test('calls the operation that it names', () => {
+    const used = operationsUsedIn(files.filter(isOfPage));
+    const named = CONSOLE_PAGES.map(({ operation }) => operation).filter((operation) => operation !== null);
+    expect(named.filter((operation) => !used.has(operation))).toStrictEqual([]);
+    expect(named.length).toBeGreaterThan(5);
+  });
+
+  test('that is of the frame calls those listed, and the frame no other', () => {
+    const used = operationsUsedIn(files.filter((file) => !isOfPage(file)));
+    // What counts attempts and what types are of is no operation of a page.
+    for (const name of ['deps', 'attempts']) used.delete(name);
+    expect(used).toStrictEqual(new Set(Object.values(FRAME_OPERATIONS).flat()));
+  });
+
+  test('that is served is one of these', () => {
+    const app = createConsole({
+      ...{ deps: undefined as never, trustedProxies: [], oidc: undefined, files: new Map() },
+      ...{ stopping: new AbortController().signal, newSecret: () => '' },
+      log: { warn: () => undefined, error: () => undefined },
+      publicUrl: { get: () => 'http://localhost', isConfigured: false },
+    });
+    const listed = [...CONSOLE_PAGES.map(({ path }) => path), ...Object.keys(FRAME_OPERATIONS), ASSETS];
+    const served = app.routes.map(({ path }) => path);
+    expect(new Set(served)).toStrictEqual(new Set([...listed, '/console/*']));
+  });
+});
+
 describe('every endpoint', () => {
   test('is listed with its operation, and no other is', () => {
     const served = ROUTES.map(({ operationId }) => operationId);
@@ -226,8 +292,28 @@ describe('every endpoint', () => {
     expect(new Set(served)).toStrictEqual(new Set(listed));
   });
 
+  test('that Slack calls reaches approvals by the operations of a vote alone', () => {
+    const operationsOf = (folder: string) =>
+      readFiles(folder)
+        .flatMap(({ path, text }) => parseSourceFile(path, text).imports)
+        .map(({ specifier }) => specifier.split('/operations/')[1])
+        .filter((operation) => operation !== undefined);
+    expect(new Set(operationsOf('http/callbacks'))).toStrictEqual(
+      new Set(['deps.ts', 'slack/answers.ts', 'slack/decide.ts']),
+    );
+    const decide = readFiles('operations/slack').find(({ path }) => path.endsWith('/decide.ts'));
+    const imported = parseSourceFile('decide.ts', decide?.text ?? '').imports;
+    expect(imported.map(({ specifier }) => specifier)).toEqual(
+      expect.arrayContaining(['../approve.ts', '../reject.ts', '../attempts.ts']),
+    );
+  });
+
   test('has an operation that no other file of operations stands in for', () => {
-    const known = new Set([...Object.values(OPERATIONS), ...Object.values(RPC_OPERATIONS)]);
+    const known = new Set([
+      ...Object.values(OPERATIONS),
+      ...Object.values(RPC_OPERATIONS),
+      ...CONSOLE_PAGES.map(({ operation }) => operation),
+    ]);
     const takingCallers = readFiles('operations')
       .filter(({ text }) =>
         /^export (async )?function \w+\(\n? *deps: [^,]+,\n? *(caller|maker): /m.test(text),
@@ -236,12 +322,16 @@ describe('every endpoint', () => {
     const helpers = [
       'access',
       'attempts',
+      'decidability',
       'frozen_call',
       'idempotent',
+      'measure_vote',
       'permit_resume',
+      'record_shown',
       'rules/change_rules',
       'transition',
       'watch_key',
+      'webauthn/vote_proof',
     ];
     expect(takingCallers.filter((name) => !known.has(name) && !helpers.includes(name))).toStrictEqual([]);
   });

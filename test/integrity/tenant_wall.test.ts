@@ -1,12 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { v7 as newUuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openDatabase } from '../../src/storage/database.ts';
+import { CONSOLE_PAGES } from '../../src/console/pages/index.ts';
+import { NO_LIMITS } from '../../src/operations/create_key.ts';
+import { createConsoleSessionStore } from '../../src/storage/console_sessions.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { deleteExpired } from '../../src/storage/delete_expired.ts';
 import { GLOBAL_TABLES, TENANT_TABLES } from '../../src/storage/table_kinds.ts';
+import { Browser } from '../console/support.ts';
+import { buttonsOf, clickBody, SIGNING_SECRET, SlackServer, signedHeaders } from '../notify/slack_server.ts';
 import type { ApiClient } from '../support/api_client.ts';
 import { ask, askApproved, authorize, makeKey, refund } from '../support/calls.ts';
 import { RpcClient } from '../support/rpc_client.ts';
 import { putPolicies, putTool, RELEASE, release, releaseAsk } from '../support/rules.ts';
+import { SoftwareAuthenticator } from '../support/software_authenticator.ts';
 import { findTableUses } from '../support/statement_tables.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
 
@@ -20,8 +27,17 @@ const GIVEN_NO_TENANT: Record<string, RegExp> = {
     /^\s*select t\.tenant_id, t\.active_revision, .* from tenants t\s+left join revisions r on r\.tenant_id = t\.tenant_id /s,
   'now and then: what is pending though its asker is gone, by whichever process looks first':
     /^\s*with abandoned as materialized \(\s*select a\.tenant_id, a\.approval_id from tenants t join approvals a on a\.tenant_id = t\.tenant_id\s/,
+  'each second: what is about to expire or has, by whichever process looks first':
+    /^\s*with due as materialized \(\s*select a\.tenant_id, a\.approval_id from tenants t join approvals a on a\.tenant_id = t\.tenant_id\s/,
+  'credential look-up of the console: the tenant is what it answers, and joins by':
+    /^\s*select s\.session_hash, .* from keys k join principals p on p\.tenant_id = k\.tenant_id and .* where s\.session_hash = /s,
+  'for webhooks, in the background: which hear of events that they were not told yet':
+    /^\s*select w\.tenant_id, w\.webhook_id, .* from webhooks w where w\.deleted_at is null and w\.disabled_at is null\s/s,
   'now and then: whose expired rows to delete': /^select "tenant_id" from "tenants"$/,
 };
+
+/** Where the pages are that passkeys are bound to. */
+const ORIGIN = 'http://localhost:8080';
 
 /** The clients of one tenant. */
 interface Tenant {
@@ -31,6 +47,8 @@ interface Tenant {
   operator: ApiClient;
 }
 
+/** Is told of `ours`, which is made after the service has started. */
+const slack = new SlackServer();
 let service: TestService;
 let platform: ApiClient;
 let ours: Tenant;
@@ -51,12 +69,25 @@ async function makeTenant(id: string): Promise<Tenant> {
 
 beforeAll(async () => {
   const token = randomBytes(24).toString('hex');
-  service = await startTestService({ env: { AEGIS_BOOTSTRAP_OPERATOR_KEY: token } });
+  await slack.start();
+  service = await startTestService({
+    env: {
+      AEGIS_BOOTSTRAP_OPERATOR_KEY: token,
+      AEGIS_PUBLIC_URL: ORIGIN,
+      ...slack.env,
+      AEGIS_SLACK_SIGNING_SECRET: SIGNING_SECRET,
+      AEGIS_SLACK_TENANT: 'ours',
+      AEGIS_WEBHOOK_ALLOW: '127.0.0.1/32',
+    },
+  });
   platform = service.as(token);
   ours = await makeTenant('ours');
   theirs = await makeTenant('theirs');
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await slack.stop();
+});
 
 describe('the catalogue', () => {
   test('has tables of the two kinds alone, each named in table_kinds', async () => {
@@ -90,7 +121,7 @@ describe('the catalogue', () => {
           on a.attrelid = conrelid and a.attnum = k.n order by i)::text[] as columns,
         array(select attname from unnest(confkey) with ordinality k(n, i) join pg_attribute a
           on a.attrelid = confrelid and a.attnum = k.n order by i)::text[] as target
-      from pg_constraint where contype = 'f'`;
+      from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`;
     expect(keys.length).toBeGreaterThanOrEqual(4);
     const astray = keys.filter(
       ({ columns, target }) => columns[0] !== 'tenant_id' || target[0] !== 'tenant_id',
@@ -127,6 +158,7 @@ async function callEverything({ agent, approver, security, operator }: Tenant): 
     await approver.get(`/v1/approvals${filter}`);
   }
   await approver.get(`/v1/approvals/${edited}?wait=1&version=1`);
+  await approver.call('HEAD', '/v1/events');
   await agent.get('/v1/me');
   await operator.get('/v1/keys');
   const agentKey = await makeKey(operator, { principal: 'agent-r', roles: ['agent'] });
@@ -139,7 +171,31 @@ async function callEverything({ agent, approver, security, operator }: Tenant): 
   await useGrant({ agent, approver, security, operator });
   await letCommandsRun({ agent, approver, security, operator });
   await askOverRpc();
+  await useWebhooks({ agent, approver, security, operator });
   await superviseAgents(operator);
+  await signVotes({ agent, approver, security, operator });
+  await useConsole(operator);
+  await decideInSlack({ agent, approver, security, operator });
+}
+
+/** Calls every endpoint of webhooks, with a delivery that fails: nothing listens where it is sent to. */
+async function useWebhooks({ agent, operator }: Tenant): Promise<void> {
+  const webhook = { url: 'http://127.0.0.1:9/hook', events: ['approval.requested'] };
+  const { body } = await operator.post('/v1/webhooks', webhook);
+  const path = `/v1/webhooks/${body.webhook_id}`;
+  await ask(agent);
+  const failed = await vi.waitFor(
+    async () => {
+      const [delivery] = (await operator.get(`${path}/deliveries?status=pending`)).body.items;
+      expect(delivery?.attempts).toBeGreaterThan(0);
+      return delivery;
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+  expect((await operator.post(`${path}/rotate`)).status).toBe(200);
+  expect((await operator.post(`${path}/deliveries/${failed.delivery_id}/redeliver`)).status).toBe(200);
+  expect((await operator.get('/v1/webhooks')).body.items).toHaveLength(1);
+  expect((await operator.delete(path)).status).toBe(204);
 }
 
 /** Stores exec approvals, adds to them by an approval, and lets a command run by them. */
@@ -185,6 +241,73 @@ async function askOverRpc(): Promise<void> {
   await Promise.all([agent.close(), approver.close()]);
   const isWithdrawn = () => service.statements.some((text) => /with held as materialized/.test(text));
   await vi.waitFor(() => expect(isWithdrawn()).toBe(true), { timeout: 10_000, interval: 50 });
+}
+
+/** Signs in to the console, opens every page that needs no more than the queue, and signs out. */
+async function useConsole(operator: ApiClient): Promise<void> {
+  const { token } = await makeKey(operator, { principal: 'approver-1', roles: ['approver'] });
+  const browser = new Browser(service.url);
+  const headers = { origin: ORIGIN };
+  const csrf = await browser.csrf('/console/sign-in');
+  expect((await browser.post('/console/sign-in', { csrf, key: token }, { headers })).status).toBe(303);
+  for (const { method, path } of CONSOLE_PAGES) {
+    if (method !== 'get' || path.includes(':')) continue;
+    expect([path, (await browser.get(path)).status]).toEqual([path, 200]);
+  }
+  const form = { csrf: await browser.csrf('/console/nowhere') };
+  expect((await browser.post('/console/sign-out', form, { headers })).status).toBe(303);
+}
+
+/** What a sign-in at an OpenID provider writes, and its end. */
+async function signInByOidc(database: Database): Promise<void> {
+  const sessions = createConsoleSessionStore(database, { publish: () => undefined });
+  const key = { tenantId: 'ours', keyId: newUuid(), tokenHash: randomUUID(), roles: ['approver' as const] };
+  const written = await sessions.openOidc({
+    subject: 'sub-1',
+    sessionHash: 'a-hash',
+    key: {
+      ...{ ...key, groups: [], owner: null, defaultOwner: null, createdBy: null, origin: 'oidc' },
+      limits: NO_LIMITS,
+    },
+  });
+  expect(written).toBe('opened');
+  await sessions.close('a-hash');
+}
+
+/** Maps a Slack user that has no key to a principal, and lets it decide what was told in Slack. */
+async function decideInSlack({ agent, operator }: Tenant): Promise<void> {
+  await operator.call('PUT', '/v1/principals/approver-s', { groups: [], slack_user: 'U0SLACK' });
+  const id = await ask(agent);
+  await vi.waitFor(() => expect(slack.of(id)).toHaveLength(1), { timeout: 20_000, interval: 50 });
+  const body = clickBody('U0SLACK', buttonsOf(slack.of(id)[0]).Approve);
+  const headers = signedHeaders(body);
+  const answer = await fetch(`${service.url}/v1/callbacks/slack`, { method: 'POST', headers, body });
+  expect((await answer.json()).text).toMatch(/^Approved/);
+  await vi.waitFor(() => expect(slack.of(id)[0]?.changes).toBeGreaterThan(0), {
+    timeout: 20_000,
+    interval: 50,
+  });
+}
+
+/** Registers two passkeys, signs a vote with the second, and removes both. */
+async function signVotes({ agent, approver, operator }: Tenant): Promise<void> {
+  const keys = [new SoftwareAuthenticator(ORIGIN), new SoftwareAuthenticator(ORIGIN)] as const;
+  const code = (await operator.post('/v1/principals/approver-1/enrolment-codes')).body.code;
+  for (const [index, key] of keys.entries()) {
+    const begun = await approver.post('/v1/webauthn/registrations', index === 0 ? { code } : {});
+    const made = await approver.post('/v1/webauthn/registrations/verify', {
+      registration: key.create(begun.body.options),
+      ...(index > 0 && { assertion: keys[0].get(begun.body.assertion_options) }),
+    });
+    expect(made.status).toBe(201);
+  }
+  const id = await ask(agent);
+  const { body } = await approver.post(`/v1/approvals/${id}/signature-options`, { decision: 'approve' });
+  const signature = keys[1].get(body.options);
+  expect((await approver.post(`/v1/approvals/${id}/approve`, { signature })).status).toBe(200);
+  expect((await operator.get('/v1/webauthn/passkeys?principal=approver-1')).body.items).toHaveLength(2);
+  expect((await approver.delete(`/v1/webauthn/passkeys/${keys[0].credentialId}`)).status).toBe(204);
+  expect((await operator.delete(`/v1/webauthn/passkeys/${keys[1].credentialId}`)).status).toBe(204);
 }
 
 /** Makes a grant, uses it and revokes it, in a run and a session. */
@@ -260,6 +383,8 @@ describe('every statement of a run through all endpoints', () => {
       poolMax: 1,
       onStatement: (text) => statements.push(text),
     });
+    await ours.operator.call('PUT', '/v1/principals/approver-o', { groups: [], oidc_subject: 'sub-1' });
+    await signInByOidc(database);
     await deleteExpired(database);
     await database.close();
   });

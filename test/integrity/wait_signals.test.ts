@@ -3,10 +3,12 @@ import { Hono } from 'hono';
 import { v7 as newUuid } from 'uuid';
 import { afterAll, expect, test } from 'vitest';
 import { newSecret } from '../../src/cli/secrets.ts';
+import type { Bindings } from '../../src/http/bindings.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
-import { type Bindings, createHandler } from '../../src/http/pipeline.ts';
+import { createHandler } from '../../src/http/pipeline.ts';
 import { getApprovalRoute } from '../../src/http/routes/read_approvals.ts';
 import type { Deps } from '../../src/operations/deps.ts';
+import { createEventFeeds } from '../../src/operations/events/event_feeds.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { createSignalHub } from '../../src/storage/signals.ts';
 import { createStore } from '../../src/storage/store.ts';
@@ -28,8 +30,10 @@ const asksNoPolicy = (): never => {
   throw new Error('a wait asks no policy');
 };
 
+const store = createStore(database, hub);
 const deps: Deps = {
-  ...createStore(database, hub),
+  ...store,
+  eventFeeds: createEventFeeds({ ...store, signals: hub, now: () => new Date() }),
   policy: { load: asksNoPolicy, find: asksNoPolicy, keep: asksNoPolicy },
   compiler: {
     readFolder: asksNoPolicy,
@@ -40,14 +44,16 @@ const deps: Deps = {
     close: async () => undefined,
   },
   signals: hub,
-  metrics: createMetrics(),
+  metrics: createMetrics(async () => 0),
   throttle: createThrottle(database, {
     attemptLimit: 5,
     attemptWindowSeconds: 60,
     addressFailureLimitPerMinute: 100,
   }),
+  webhookTargets: { examine: asksNoPolicy },
   newUuid,
   newSecret,
+  publicUrl: { get: () => 'http://localhost', isConfigured: false },
   now: () => new Date(),
   settings: {
     approvalTtlSeconds: 600,

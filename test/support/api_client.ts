@@ -16,6 +16,15 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
+/** A body as text; of a stream without an end its beginning. */
+async function readText(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text();
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return new TextDecoder().decode(first?.value);
+}
+
 /** Calls the service as one credential, and checks each answer against the served OpenAPI document. */
 export class ApiClient {
   readonly #url: string;
@@ -38,7 +47,7 @@ export class ApiClient {
       ...(payload !== undefined && { body: payload }),
       ...(options.signal && { signal: options.signal }),
     });
-    const text = await response.text();
+    const text = await readText(response);
     const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '');
     const answer = {
       status: response.status,

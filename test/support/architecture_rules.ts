@@ -25,12 +25,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Packages that one folder, or the few named, alone may import. */
 const OWNERS: readonly { packages: RegExp; folders: readonly string[] }[] = [
   { packages: /^@cedar-policy\//, folders: ['policy'] },
-  { packages: /^(drizzle-orm|drizzle-kit|postgres|rate-limiter-flexible)$/, folders: ['storage'] },
+  { packages: /^(drizzle-orm|drizzle-kit|postgres|rate-limiter-flexible|pg-boss)$/, folders: ['storage'] },
+  { packages: /^(standardwebhooks|@slack\/.*)$/, folders: ['notify'] },
+  { packages: /^openid-client$/, folders: ['console'] },
+  { packages: /^@simplewebauthn\//, folders: ['operations'] },
   { packages: /^(hono|@hono\/.*|zod-openapi)$/, folders: ['http', 'console', 'cli'] },
 ];
 
-/** The console takes from `http` its middleware and its problems, nothing else. */
-const HTTP_FOR_CONSOLE = /^src\/http\/.*(middleware|problem)/;
+/** The console takes from `http` its problems, how a request is read and events told; nothing of the API's routes. */
+const HTTP_FOR_CONSOLE =
+  /^src\/http\/([^/]*problem|answer_stream|bindings|client_address|ending|events\/event_stream|log|log_fault|negotiate|read_body|request_id|to_fault)[^/]*\.ts$/;
 
 /** Core files that hold digests and signatures, and so may use node:crypto. */
 const CRYPTO_FILE = /(digest|fingerprint|hash|signature)[^/]*$/;
@@ -164,7 +168,7 @@ function edgeRule(file: SourceFile, folder: string | undefined, target: string):
     return [`${folder} may not import \`${target}\``];
   }
   if (folder === 'console' && targetFolder === 'http' && !HTTP_FOR_CONSOLE.test(target)) {
-    return [`console may import only middleware and problems of http, not \`${target}\``];
+    return [`console may import only problems and the reading of requests of http, not \`${target}\``];
   }
   return [];
 }

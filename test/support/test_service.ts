@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/cli/config.ts';
 import type { FirstTokens } from '../../src/cli/first_keys.ts';
 import { startService } from '../../src/cli/service.ts';
 import type { ServiceLog } from '../../src/cli/service_log.ts';
+import type { WebhookTrials } from '../../src/cli/webhooks.ts';
 import { ApiClient } from './api_client.ts';
 import { createTestDatabase } from './test_database.ts';
 
@@ -34,7 +35,7 @@ export interface TestService {
 
 /** Starts a whole service on a database of its own, or on one given, with `env` as its environment. */
 export async function startTestService(
-  options: { env?: Record<string, string>; databaseUrl?: string } = {},
+  options: { env?: Record<string, string>; databaseUrl?: string; webhooks?: WebhookTrials } = {},
 ): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'aegis-service-'));
   const database =
@@ -54,7 +55,12 @@ export async function startTestService(
     AEGIS_DATA_DIR: dataDir,
     ...options.env,
   });
-  const service = await startService({ config, log, onStatement: (text) => statements.push(text) });
+  const service = await startService({
+    config,
+    log,
+    onStatement: (text) => statements.push(text),
+    ...(options.webhooks && { webhooks: options.webhooks }),
+  });
   const tokens = service.firstKeys?.tokens ?? { AGENT: '', APPROVER: '', APPROVER2: '', OPERATOR: '' };
   const sql = postgres(database.url, { max: 4, onnotice: () => undefined });
   const as = (token: string | undefined) => new ApiClient(service.url, token);

@@ -1,25 +1,22 @@
 import * as z from 'zod';
-import { Fault, type FaultIssue } from '../../core/fault.ts';
-import { VOTE_SCOPES } from '../../core/policy.ts';
+import { assertionResponse } from '../../core/webauthn_responses.ts';
 import { approve } from '../../operations/approve.ts';
 import { cancel } from '../../operations/cancel.ts';
 import { edit } from '../../operations/edit.ts';
 import { reject } from '../../operations/reject.ts';
-import type { Widening } from '../../operations/widen.ts';
 import { parseIfMatch } from '../request_headers.ts';
 import { defineRoute } from '../route.ts';
 import { approvalOutput } from '../schemas/approval.ts';
 import { prose, sha256 } from '../schemas/common.ts';
 import { toolCallInput } from '../schemas/tool_call.ts';
+import { readWidening, viewHash, wideningMembers } from '../schemas/vote.ts';
 import { approvalAnswer, ETAG_HEADER } from './approval_answer.ts';
 
 const REASON_MAX = 2000;
 
 const reason = prose(REASON_MAX).nullish();
-/** The view that is voted on. */
-const viewHash = sha256.nullish().meta({
-  description: 'the `view_hash` of the `review` that was shown; a vote with it counts for that view only',
-});
+/** What a passkey answered to `POST /v1/approvals/:id/signature-options`. */
+const signature = assertionResponse.nullish();
 
 const reasonBody = z.strictObject({ reason }).meta({ id: 'ReasonRequest' });
 const success = {
@@ -43,42 +40,17 @@ const approveBody = z
     action_hash: sha256.nullish(),
     view_hash: viewHash,
     reason,
-    scope: z.enum(VOTE_SCOPES).nullish(),
-    window_seconds: z.int().min(1).max(86_400).nullish(),
-    max_uses: z.int().min(1).max(100).nullish(),
+    ...wideningMembers,
+    signature,
   })
   .meta({ id: 'ApproveRequest' });
-
-/** Whether `window_seconds` and `max_uses` stand with a window, and only there. */
-function findWindowIssues(body: z.output<typeof approveBody>): FaultIssue[] {
-  const isWindow = body.scope === 'window';
-  return (['window_seconds', 'max_uses'] as const)
-    .filter((member) => (body[member] == null) === isWindow)
-    .map((member) => ({
-      pointer: `/${member}`,
-      reason: isWindow ? 'is required with the scope `window`' : 'goes with the scope `window` only',
-    }));
-}
-
-/** @throws Fault `invalid_request`. */
-function readWidening(body: z.output<typeof approveBody>): Widening {
-  const issues = findWindowIssues(body);
-  if (issues.length > 0) {
-    throw new Fault('invalid_request', 'the scope cannot be had so. See `errors`', { issues });
-  }
-  return {
-    scope: body.scope ?? 'once',
-    windowSeconds: body.window_seconds ?? null,
-    maxUses: body.max_uses ?? null,
-  };
-}
 
 export const approveRoute = defineRoute({
   ...common,
   operationId: 'approveApproval',
   summary: 'Vote for exactly these bytes',
   description:
-    'Once the approval was edited, `action_hash`, `view_hash` or `If-Match` is needed. A `scope` but `once` makes a grant as well: later calls of the same action are then allowed by it. `allowlist`, for commands that exec approvals ask for on a miss, puts the executables on the agent’s allowlist instead.',
+    'Once the approval was edited, `action_hash`, `view_hash` or `If-Match` is needed. A `scope` but `once` makes a grant as well: later calls of the same action are then allowed by it. `allowlist`, for commands that exec approvals ask for on a miss, puts the executables on the agent’s allowlist instead. Where `requirements.signature` is `webauthn`, a `signature` is needed; one that is sent must stand in any case.',
   path: '/v1/approvals/:id/approve',
   roles: ['approver'],
   body: approveBody,
@@ -94,6 +66,7 @@ export const approveRoute = defineRoute({
     'approver_not_eligible',
     'scope_not_allowed',
     'signature_required',
+    'signature_invalid',
   ],
   handle: async ({ deps, caller, id, body, header }) => {
     const widening = readWidening(body);
@@ -104,6 +77,7 @@ export const approveRoute = defineRoute({
         reason: body.reason ?? undefined,
         ifMatch: parseIfMatch(header('if-match')),
         widening,
+        signature: body.signature ?? undefined,
       }),
       caller,
     );
@@ -116,14 +90,16 @@ export const rejectRoute = defineRoute({
   summary: 'Reject',
   path: '/v1/approvals/:id/reject',
   roles: ['approver'],
-  body: z.strictObject({ view_hash: viewHash, reason }).meta({ id: 'RejectRequest' }),
+  body: z.strictObject({ view_hash: viewHash, reason, signature }).meta({ id: 'RejectRequest' }),
   bodyOptional: true,
   problems: [
     ...STATE_PROBLEMS,
     'stale_version',
     'view_hash_mismatch',
+    'policy_changed',
     'approver_not_eligible',
     'self_approval_forbidden',
+    'signature_invalid',
   ],
   handle: async ({ deps, caller, id, body, header }) =>
     approvalAnswer(
@@ -131,6 +107,7 @@ export const rejectRoute = defineRoute({
         reason: body.reason ?? undefined,
         viewHash: body.view_hash ?? undefined,
         ifMatch: parseIfMatch(header('if-match')),
+        signature: body.signature ?? undefined,
       }),
       caller,
     ),

@@ -11,6 +11,7 @@ import { authorizeRoute } from './authorize.ts';
 import { consumeRoute, outcomeRoute } from './consume_approvals.ts';
 import { approveRoute, cancelRoute, editRoute, rejectRoute } from './decide_approvals.ts';
 import { liftDenialRoute, listDenialsRoute } from './denials.ts';
+import { followEventsRoute } from './events.ts';
 import { getExecApprovalsRoute, putExecApprovalsRoute, suggestExecApprovalsRoute } from './exec_approvals.ts';
 import { listGrantsRoute, revokeGrantRoute } from './grants.ts';
 import { createKeyRoute, listKeysRoute, revokeKeyRoute } from './keys.ts';
@@ -22,9 +23,25 @@ import { getApprovalRoute, listApprovalsRoute } from './read_approvals.ts';
 import { getReviewRoute } from './review.ts';
 import { scrubRoute } from './scrub.ts';
 import { getSettingsRoute, putSettingsRoute } from './settings.ts';
+import { signatureOptionsRoute } from './signature_options.ts';
 import { createTenantRoute } from './tenants.ts';
 import { getToolPermissionsRoute, putToolPermissionsRoute } from './tool_permissions.ts';
 import { deleteToolRoute, listToolsRoute, putToolRoute } from './tools.ts';
+import {
+  beginRegistrationRoute,
+  createEnrolmentCodeRoute,
+  finishRegistrationRoute,
+  listPasskeysRoute,
+  removePasskeyRoute,
+} from './webauthn.ts';
+import {
+  createWebhookRoute,
+  deleteWebhookRoute,
+  listDeliveriesRoute,
+  listWebhooksRoute,
+  redeliverRoute,
+  rotateWebhookRoute,
+} from './webhooks.ts';
 
 /** Every endpoint behind a credential. The app, the OpenAPI document and the refusal tests read this list. */
 export const ROUTES: readonly AnyRoute[] = [
@@ -38,6 +55,7 @@ export const ROUTES: readonly AnyRoute[] = [
   cancelRoute,
   consumeRoute,
   outcomeRoute,
+  followEventsRoute,
   meRoute,
   listGrantsRoute,
   revokeGrantRoute,
@@ -73,4 +91,16 @@ export const ROUTES: readonly AnyRoute[] = [
   listDenialsRoute,
   liftDenialRoute,
   scrubRoute,
+  createWebhookRoute,
+  listWebhooksRoute,
+  deleteWebhookRoute,
+  rotateWebhookRoute,
+  listDeliveriesRoute,
+  redeliverRoute,
+  createEnrolmentCodeRoute,
+  beginRegistrationRoute,
+  finishRegistrationRoute,
+  listPasskeysRoute,
+  removePasskeyRoute,
+  signatureOptionsRoute,
 ];

@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { unauthenticated, unavailable } from '../../core/common_faults.ts';
 import { Fault } from '../../core/fault.ts';
+import type { Bindings } from '../bindings.ts';
 import { docsPage } from '../docs_page.ts';
 import { isMetricsAllowed } from '../metrics_access.ts';
 import { buildOpenApiDocument } from '../openapi.ts';
-import type { Bindings } from '../pipeline.ts';
 import { buildProblem } from '../problem.ts';
 import { newRequestId } from '../request_id.ts';
 import { RPC_PATH } from '../rpc/handshake.ts';
@@ -24,11 +24,11 @@ export interface OpenRouteOptions {
   metricsToken: string | undefined;
 }
 
-type HonoContext = Context<{ Bindings: Bindings }>;
+export type HonoContext = Context<{ Bindings: Bindings }>;
 
-/** An endpoint open without a credential; all are GET. */
+/** An endpoint open without a credential. */
 export interface OpenRoute {
-  method: 'get';
+  method: 'get' | 'post';
   path: string;
   handle: (c: HonoContext) => Promise<Response> | Response;
 }
@@ -65,17 +65,26 @@ function rpc(): never {
   throw new Fault('bad_request', 'this path speaks json-rpc over websocket. Open it with a websocket client');
 }
 
+/** What few ask for is made for the first of them, and kept. */
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 /** The endpoints that need no credential (wire contract, "Waiting, events, discovery"). */
 export function openRoutes(options: OpenRouteOptions): OpenRoute[] {
-  const document = JSON.stringify(buildOpenApiDocument());
-  const page = docsPage(document);
+  const document = once(() => JSON.stringify(buildOpenApiDocument()));
+  const page = once(() => docsPage(document()));
   const route = (path: string, handle: OpenRoute['handle']): OpenRoute => ({ method: 'get', path, handle });
   return [
     route('/livez', livez),
     route('/readyz', (c) => readyz(c, options.readiness)),
     route('/metrics', (c) => metrics(c, options)),
-    route('/openapi.json', (c) => c.body(document, 200, { 'Content-Type': 'application/json' })),
+    route('/openapi.json', (c) => c.body(document(), 200, { 'Content-Type': 'application/json' })),
     route(RPC_PATH, rpc),
-    route('/docs', (c) => c.html(page, 200, { 'Content-Security-Policy': PAGE_POLICY })),
+    route('/docs', (c) => c.html(page(), 200, { 'Content-Security-Policy': PAGE_POLICY })),
   ];
 }

@@ -10,6 +10,7 @@ import { reviewOf } from '../../operations/review.ts';
 import { idOf, instant, sha256 } from './common.ts';
 import { reviewOutput } from './review.ts';
 import { contextOutput, toolCallOutput } from './tool_call.ts';
+import { voteSignatureOutput } from './webauthn.ts';
 
 export const approvalStatus = z.enum([
   'pending',
@@ -47,6 +48,7 @@ const vote = z
     scope,
     reason: z.string().nullable(),
     at: instant,
+    signature: voteSignatureOutput.optional(),
   })
   .meta({ id: 'Vote' });
 
@@ -132,12 +134,13 @@ export function toWireApproval(approval: Approval, reader: Caller): z.input<type
     policy_revision: approval.policyRevision,
     requirements: approval.requirements,
     scopes: offeredVoteScopes(approval),
-    votes: approval.votes.map(({ approver, decision, scope, reason, at }) => ({
+    votes: approval.votes.map(({ approver, decision, scope, reason, at, signature }) => ({
       approver,
       decision,
       scope,
       reason,
       at: at.toISOString(),
+      ...(signature !== null && { signature }),
     })),
     recent: approval.recent.map((item) => ({
       approval_id: formatId('approval', item.approvalId),

@@ -1,6 +1,7 @@
 import type { Approval } from '../../core/approval.ts';
 import { approvalsSubject } from '../../core/asker_ports.ts';
 import type { Deps } from '../deps.ts';
+import { pause } from '../pause.ts';
 
 type FollowDeps = Pick<Deps, 'approvals' | 'askers' | 'now' | 'signals'>;
 
@@ -41,20 +42,6 @@ function nextLook(deps: FollowDeps, known: Known): Date {
   const lives = [...known.values()].map(({ expiresAt, readAt }) => expiresAt.getTime() - readAt.getTime());
   const wait = Math.min(LOOK_MS, Math.max(Math.min(...lives) + EXPIRY_SLACK_MS, GAP_MS));
   return new Date(deps.now().getTime() + wait);
-}
-
-/** Ends early when `signal` aborts; never rejects. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, ms);
-    signal.addEventListener('abort', finish);
-    if (signal.aborted) finish();
-  });
 }
 
 /**

@@ -1,0 +1,64 @@
+import type { Approval } from '../../../core/approval.ts';
+import type { Words } from '../../../operations/show_words.ts';
+import { agentPath, approvalPath } from './links.ts';
+import { Foreign, StatusBadge } from './parts.tsx';
+import { When } from './when.tsx';
+
+function Outcome({ approval: { status, outcome } }: { approval: Approval }) {
+  if (outcome !== null) return <>{outcome.outcome}</>;
+  return status === 'consumed' ? <span class="why">not reported</span> : <>–</>;
+}
+
+/** Approvals, one a row, each with a link to the whole. */
+export function ApprovalTable({
+  caption,
+  approvals,
+  words,
+}: {
+  caption: string;
+  approvals: readonly Approval[];
+  words: Words;
+}) {
+  return (
+    <div class="table-scroll">
+      <table class="list">
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Action</th>
+            <th scope="col">Agent</th>
+            <th scope="col">Status</th>
+            <th scope="col">Asked</th>
+            <th scope="col">Decided by</th>
+            <th scope="col">Outcome</th>
+          </tr>
+        </thead>
+        <tbody>
+          {approvals.map((approval) => (
+            <tr>
+              <th scope="row" data-label="Action">
+                <a class="row-link" href={approvalPath(approval.approvalId)}>
+                  <Foreign words={words} text={approval.resolved.tool} /> ·{' '}
+                  <Foreign words={words} text={approval.resolved.action} />
+                </a>
+              </th>
+              <td data-label="Agent">
+                <a href={agentPath(approval.agent)}>{approval.agent}</a>
+              </td>
+              <td data-label="Status">
+                <StatusBadge status={approval.status} />
+              </td>
+              <td data-label="Asked">
+                <When at={approval.createdAt} />
+              </td>
+              <td data-label="Decided by">{approval.decidedBy ?? '–'}</td>
+              <td data-label="Outcome">
+                <Outcome approval={approval} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

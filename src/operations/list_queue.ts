@@ -1,0 +1,127 @@
+import type { Approval } from '../core/approval.ts';
+import type { Caller } from '../core/caller.ts';
+import type { ReviewLineKind, ReviewWarningCode } from '../core/review.ts';
+import { readsAll } from './access.ts';
+import { type Decidable, judgeApprove, loadRules, type Verdict } from './decidability.ts';
+import type { Deps } from './deps.ts';
+import { listApprovals } from './list_approvals.ts';
+import { maskerOf } from './masking.ts';
+import { reviewOf } from './review.ts';
+import { createSharedReads } from './shared_reads.ts';
+
+/** A line of what would run, cut where it is long. */
+export interface GistLine {
+  label: string;
+  text: string;
+  /** Characters that are left out at its end. */
+  leftOut: number;
+}
+
+/** An approval in the queue: what it takes to find it and to judge who may vote, not what it takes to decide. */
+export interface QueueItem extends Decidable {
+  version: number;
+  actionHash: string;
+  reason: string;
+  createdAt: Date;
+  expiresAt: Date;
+  gist: GistLine[];
+  /** Further lines of its review. */
+  linesLeftOut: number;
+  /** Codes of its review's warnings, each once. */
+  warnings: ReviewWarningCode[];
+}
+
+/** Everything that waits for a decision, what expires first at the top. */
+export interface Queue {
+  /** The database's clock when the last of it was read; this process's when nothing waits. */
+  readAt: Date;
+  items: QueueItem[];
+}
+
+const PAGE = 200;
+const GIST_LINES = 4;
+const GIST_LENGTH_MAX = 240;
+/** What stands in a row's own heading, or says little before the whole is read. */
+const NOT_IN_GIST: ReadonlySet<ReviewLineKind> = new Set([
+  'tool',
+  'operation',
+  'resource',
+  'mutates_state',
+  'segment',
+  'edit',
+]);
+
+function cut(text: string): Pick<GistLine, 'text' | 'leftOut'> {
+  const characters = Array.from(text);
+  if (characters.length <= GIST_LENGTH_MAX) return { text, leftOut: 0 };
+  return {
+    text: characters.slice(0, GIST_LENGTH_MAX).join(''),
+    leftOut: characters.length - GIST_LENGTH_MAX,
+  };
+}
+
+function toItem(approval: Approval, caller: Caller): QueueItem {
+  const { lines, warnings } = reviewOf(approval, maskerOf(caller));
+  const resource = lines.filter(({ kind, text }) => kind === 'resource' && text !== 'null');
+  const shown = [...resource, ...lines.filter(({ kind }) => !NOT_IN_GIST.has(kind))];
+  const { approvalId, agent, owner, edits, resolved, context, requirements, selfApproval, votes } = approval;
+  const { status, version, actionHash, reason, createdAt, expiresAt } = approval;
+  return {
+    ...{ approvalId, agent, owner, edits, resolved, context, requirements, selfApproval, votes },
+    ...{ status, version, actionHash, reason, createdAt, expiresAt },
+    gist: shown.slice(0, GIST_LINES).map(({ label, text }) => ({ label, ...cut(text) })),
+    linesLeftOut: Math.max(shown.length - GIST_LINES, 0),
+    warnings: [...new Set(warnings.map(({ code }) => code))],
+  };
+}
+
+/** Every page of the list, however many there are; of each approval no more is kept than a row needs. */
+async function readAll(deps: Deps, caller: Caller): Promise<Queue> {
+  const items: QueueItem[] = [];
+  let readAt = deps.now();
+  let before: string | null = null;
+  do {
+    const filter = { status: 'pending' as const, agent: null, tool: null, outcomeMissing: false };
+    const page: Awaited<ReturnType<typeof listApprovals>> = await listApprovals(deps, caller, {
+      ...filter,
+      limit: PAGE,
+      before,
+    });
+    items.push(...page.items.map((approval) => toItem(approval, caller)));
+    readAt = page.items.at(-1)?.readAt ?? readAt;
+    before = page.next;
+  } while (before !== null);
+  items.sort(
+    (a, b) => a.expiresAt.getTime() - b.expiresAt.getTime() || (a.approvalId < b.approvalId ? -1 : 1),
+  );
+  return { readAt, items };
+}
+
+const sharedReads = new WeakMap<Deps, ReturnType<typeof createSharedReads<Queue>>>();
+
+/**
+ * All that waits for a decision and that the caller may read. Many consoles look again at one moment, whenever
+ * something has changed: those of a tenant share one reading.
+ */
+export function listQueue(deps: Deps, caller: Caller): Promise<Queue> {
+  const share = sharedReads.get(deps) ?? createSharedReads<Queue>();
+  sharedReads.set(deps, share);
+  const whose = readsAll(caller) ? null : caller.principal;
+  return share(JSON.stringify([caller.tenantId, whose]), () => readAll(deps, caller));
+}
+
+/** An item with whether the caller's vote would count. */
+export interface JudgedItem {
+  item: QueueItem;
+  verdict: Verdict;
+}
+
+/** Says of each item whether the caller's vote would count towards it. */
+export async function judgeItems(
+  deps: Deps,
+  caller: Caller,
+  items: readonly QueueItem[],
+): Promise<JudgedItem[]> {
+  const policy = await loadRules(deps, caller);
+  return items.map((item) => ({ item, verdict: judgeApprove(policy, caller, item) }));
+}
