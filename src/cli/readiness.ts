@@ -35,12 +35,16 @@ export function createReadiness(
   const expected = newestMigration(migrationsFolder);
   let knownRevision = '';
   return async () => {
-    const storage = await readReadiness(database, DEFAULT_TENANT);
+    // At once: a database that is silent is waited for once.
+    const [storage, policyProblem] = await Promise.all([
+      readReadiness(database, DEFAULT_TENANT),
+      folder.problem(),
+    ]);
     knownRevision = storage.activeRevision ?? knownRevision;
     const isMigrated = storage.migratedTo !== null && storage.migratedTo >= expected;
     return {
       policyRevision: knownRevision,
-      policyProblem: await folder.problem(),
+      policyProblem,
       checks: {
         database: storage.database ? 'ok' : 'not reachable',
         migrations: isMigrated ? 'ok' : 'not applied or not known',

@@ -41,6 +41,7 @@ interface Verdict {
 }
 
 const voteShape = z.looseObject({ signature: voteSignatureOutput });
+const unsignedShape = z.looseObject({ signature: z.null().optional() });
 const approvalShape = z.looseObject({ approval_id: z.string(), votes: z.array(z.looseObject({})) });
 
 /** The signed votes in an approval, a vote or a signature as the API answers them. */
@@ -48,10 +49,11 @@ function findVotes(json: JsonValue): FoundVote[] {
   const approval = approvalShape.safeParse(json);
   if (approval.success) {
     return approval.data.votes.flatMap((vote) => {
+      if (unsignedShape.safeParse(vote).success) return [];
       const read = voteShape.safeParse(vote);
-      if (!read.success) return [];
-      const { signature } = read.data;
-      return { signature, vote: vote as JsonObject, approval: json as JsonObject };
+      // Passed over, it would look as if it had never been signed.
+      if (!read.success) throw new OperatorError('a vote has a signature that cannot be read');
+      return { signature: read.data.signature, vote: vote as JsonObject, approval: json as JsonObject };
     });
   }
   const vote = voteShape.safeParse(json);
@@ -140,12 +142,13 @@ function print(terminal: Terminal, { verified, reason, statement, ...key }: Verd
 
 /**
  * `aegis verify-vote`: verifies signed votes with nothing but the file: that this key signed exactly this statement, and
- * that the record says nothing else. Whose key it is, the file cannot prove: compare its hash, or give it with `--key`.
+ * that the record names the same voter, vote, approval, action and place. Whose key it is, the file cannot prove:
+ * compare its hash, or give it with `--key`. Unsigned votes beside signed ones are passed over.
  */
 const verifyVote: Command = {
   usage: USAGE,
   summary:
-    'verifies the signed votes in an approval, a vote or a signature as the API answers them, without the service; 1 when one does not verify or none is signed',
+    'verifies the signed votes in an approval, a vote or a signature as the API answers them, without the service; exits with 1 when one does not verify, with 2 when none is signed',
   run: async (args, terminal) => {
     const options = {
       key: { type: 'string' },

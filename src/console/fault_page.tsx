@@ -14,7 +14,28 @@ export function wantsJson(accept: string | undefined): boolean {
   return negotiate(accept, ['text/html', 'application/problem+json', 'application/json']) !== 'text/html';
 }
 
-function ProblemPage({ body, isSignedIn }: { body: Problem['body']; isSignedIn: boolean }) {
+function Written({ texts }: { texts: readonly string[] }) {
+  return (
+    <>
+      <p id="written-title">This is what you wrote. Copy it, if you want to keep it:</p>
+      {texts.map((text) => (
+        <p class="field">
+          <textarea readonly rows={Math.min(text.split('\n').length + 1, 24)} aria-labelledby="written-title">
+            {`\n${text}`}
+          </textarea>
+        </p>
+      ))}
+    </>
+  );
+}
+
+interface ProblemPageProps {
+  body: Problem['body'];
+  isSignedIn: boolean;
+  written: readonly string[];
+}
+
+function ProblemPage({ body, isSignedIn, written }: ProblemPageProps) {
   const { title, status, detail, code, request_id: requestId, errors = [] } = body;
   return (
     <section class="card problem">
@@ -34,6 +55,7 @@ function ProblemPage({ body, isSignedIn }: { body: Problem['body']; isSignedIn: 
           ))}
         </ul>
       )}
+      {written.length > 0 && <Written texts={written} />}
       <p>
         <a class="button" href={isSignedIn ? '/console' : '/console/sign-in'}>
           {isSignedIn ? 'To the queue' : 'Sign in'}
@@ -53,6 +75,8 @@ export interface FaultPageOptions {
   signedIn: SignedIn | null;
   /** The methods served at this path, for a 405. */
   allow?: readonly string[];
+  /** What somebody wrote into the form that was refused. */
+  written?: readonly string[];
 }
 
 /**
@@ -60,7 +84,7 @@ export interface FaultPageOptions {
  * for a script that asks for JSON rather than HTML. What the client is not told is logged under the id that it is.
  */
 export async function answerFault(error: unknown, options: FaultPageOptions): Promise<Response> {
-  const { assets, log, accept, signedIn, allow } = options;
+  const { assets, log, accept, signedIn, allow, written = [] } = options;
   const fault = toFault(error);
   const requestId = newRequestId();
   logFault(log, fault, requestId);
@@ -71,7 +95,7 @@ export async function answerFault(error: unknown, options: FaultPageOptions): Pr
     section: null,
     signedIn,
     status,
-    body: <ProblemPage body={body} isSignedIn={signedIn !== null} />,
+    body: <ProblemPage body={body} isSignedIn={signedIn !== null} written={written} />,
   });
   for (const [name, value] of Object.entries(headers)) {
     if (name !== 'content-type') page.headers.set(name, value);

@@ -22,7 +22,7 @@ export interface HtmlAnswer {
   /** Of the document; the page has an `h1` of its own. */
   title: string;
   body: Child;
-  status?: 200 | 400 | 403 | 404 | 409 | 410 | 412 | 422 | 429;
+  status?: 200 | 400 | 403 | 404 | 409 | 410 | 412 | 422;
   /** Scripts of `src/console/assets`, loaded as modules. */
   scripts?: readonly string[];
 }

@@ -15,6 +15,9 @@ import { readForm } from './read_form.ts';
 import { renderPage } from './render.tsx';
 import { parseReturnTo } from './return_to.ts';
 
+/** The fields that people write into at length. */
+const WRITTEN_FIELDS = ['parameters', 'reason'] as const;
+
 /** A session and the secret that only this request's cookie has. */
 export interface OpenSession extends ConsoleSession {
   secret: string;
@@ -73,14 +76,31 @@ function assertRole({ caller }: OpenSession, { roles }: ConsolePage): void {
   throw new Fault('forbidden', `this needs a key with the role ${needed}. Sign in with such a key`);
 }
 
+/** The form of a request, read when it is first needed. */
+type LazyForm = () => Promise<ReadonlyMap<string, string>>;
+
+function readOnce(c: ConsoleContext): LazyForm {
+  let form: Promise<ReadonlyMap<string, string>> | undefined;
+  return () => {
+    form ??= readForm(c.req.raw, c.env?.incoming);
+    return form;
+  };
+}
+
 async function readCheckedForm(
-  c: ConsoleContext,
+  sent: LazyForm,
   { secret }: OpenSession,
 ): Promise<ReadonlyMap<string, string>> {
-  const form = await readForm(c.req.raw, c.env?.incoming);
+  const form = new Map(await sent());
   assertCsrfToken(secret, form.get(CSRF_FIELD));
   form.delete(CSRF_FIELD);
   return form;
+}
+
+/** What somebody wrote into a form that was refused as a whole; nothing of it is kept here, so it is given back. */
+async function readWritten(sent: LazyForm): Promise<string[]> {
+  const form = await sent().catch(() => new Map<string, string>());
+  return WRITTEN_FIELDS.map((name) => form.get(name) ?? '').filter((text) => text.trim() !== '');
 }
 
 async function toResponse(
@@ -110,9 +130,10 @@ async function answerPage(
   page: ConsolePage,
   frame: Frame,
   session: OpenSession,
+  sent: LazyForm,
 ): Promise<Response> {
   assertRole(session, page);
-  const form = page.method === 'post' ? await readCheckedForm(c, session) : new Map<string, string>();
+  const form = page.method === 'post' ? await readCheckedForm(sent, session) : new Map<string, string>();
   const { deps } = frame;
   const { caller } = session;
   const params = c.req.param();
@@ -135,11 +156,16 @@ async function answerPage(
  */
 export function createPageHandler(page: ConsolePage, frame: Frame) {
   return async (c: ConsoleContext): Promise<Response> => {
+    const sent = readOnce(c);
     let session: OpenSession | undefined;
+    let isFromConsole = false;
     try {
-      if (page.method === 'post') assertFromConsole(c, frame);
+      if (page.method === 'post') {
+        assertFromConsole(c, frame);
+        isFromConsole = true;
+      }
       session = await findOpenSession(c, frame);
-      if (session !== undefined) return await answerPage(c, page, frame, session);
+      if (session !== undefined) return await answerPage(c, page, frame, session, sent);
       if (page.method === 'post' || wantsJson(c.req.header('accept'))) throw notSignedIn();
       return await sendToSignIn(c, frame);
     } catch (error) {
@@ -149,6 +175,7 @@ export function createPageHandler(page: ConsolePage, frame: Frame) {
         log: frame.log,
         accept: c.req.header('accept'),
         signedIn,
+        written: isFromConsole ? await readWritten(sent) : [],
       });
     }
   };

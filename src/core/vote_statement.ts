@@ -54,3 +54,8 @@ export interface VoteProof {
 export function writeVoteStatement(statement: VoteStatement): string {
   return canonicalize({ ...statement, requirements: { ...statement.requirements } });
 }
+
+/** The statement that was signed, as `writeVoteStatement` wrote it. */
+export function readVoteStatement({ statement }: Pick<VoteSignature, 'statement'>): VoteStatement {
+  return JSON.parse(statement) as VoteStatement;
+}

@@ -75,14 +75,14 @@ export interface PasskeyStore {
   issueCode(writer: Writer, principal: string, codeHash: string, lifeSeconds: number): Promise<Date>;
   /** Whether a code is this principal's, unused and in time. */
   isCodeGood(tenantId: string, principal: string, codeHash: string): Promise<boolean>;
-  /** Keeps a challenge; until when. */
+  /** Keeps a challenge, and forgets the principal's oldest when they have very many; until when. */
   openChallenge(challenge: NewChallenge): Promise<Date>;
   /** A principal's challenge that is in time, whether used or not. */
   findChallenge(tenantId: string, principal: string, challenge: string): Promise<Challenge | undefined>;
   /**
    * Keeps the writer's new passkey, and spends the challenge and what vouches for it, in one transaction.
    * @throws Fault `signature_invalid` when one of them was spent meanwhile; `invalid_request` when the credential is
-   *   known already.
+   *   known already, or one more than a principal can have.
    */
   register(writer: Writer, challenge: string, voucher: Voucher, passkey: NewPasskey): Promise<Passkey>;
   /** Removes a passkey: the one of this principal, or of any with null. @throws Fault `not_found`. */

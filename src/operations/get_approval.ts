@@ -35,7 +35,8 @@ function toOurClock(at: Date | null, readAt: Date, now: number): number {
 
 /**
  * Reads an approval, holding while it is pending; ends at its expiry, when its version moves, and when the
- * caller's key stops standing. Each wake-up reads the row again: a signal is never the answer.
+ * caller's key stops standing. Each wake-up reads the row again: a signal is never the answer. Notes that an approver
+ * was shown one that still waits.
  * @throws Fault `not_found`, `unauthenticated`, `agent_frozen`.
  */
 export async function waitForApproval(
@@ -52,7 +53,10 @@ export async function waitForApproval(
       const approval = await getReadable(deps, caller, id);
       const now = deps.now().getTime();
       const moved = input.knownVersion !== undefined && approval.version !== input.knownVersion;
-      if (approval.status !== 'pending' || moved || now >= deadline || input.signal.aborted) return approval;
+      if (approval.status !== 'pending' || moved || now >= deadline || input.signal.aborted) {
+        await recordShown(deps, caller, approval);
+        return approval;
+      }
       const expiries = [approval.expiresAt, caller.expiresAt].map((at) =>
         toOurClock(at, approval.readAt, now),
       );

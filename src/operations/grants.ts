@@ -5,6 +5,7 @@ import type { Caller } from '../core/caller.ts';
 import { isNoWorse, isWithinScope, toGrantQuery } from '../core/grant.ts';
 import type { AskDecision, PolicySet } from '../core/policy.ts';
 import { areRequirementsMet } from '../core/requirements.ts';
+import { readVoteStatement } from '../core/vote_statement.ts';
 import type { Deps } from './deps.ts';
 
 /** A call that policy made an ask. */
@@ -46,11 +47,13 @@ function holdsAfterDrift(deps: Deps, policy: PolicySet, grant: Grant, ask: AskDe
 
 /**
  * Whether the yes that was given, by those who could give it now, is all that this ask wants. A signature counts under
- * the rules that it names alone.
+ * the rules that it names alone, whichever the grant was used under since.
  */
-function meetsTerms(grant: Grant, { terms }: AskDecision, isCurrent: boolean): boolean {
+function meetsTerms(policy: PolicySet, grant: Grant, { terms }: AskDecision): boolean {
   const votes = presentVotes(grant.votes);
-  const isSigned = isCurrent && votes.every(({ signature }) => signature !== null);
+  const isSigned = votes.every(
+    ({ signature }) => signature !== null && readVoteStatement(signature).policy_revision === policy.revision,
+  );
   return (
     (terms.requirements.signature === 'none' || isSigned) &&
     isWithinScope(grant.scope, terms.maxScope) &&
@@ -88,8 +91,7 @@ export async function findAnsweringGrant(
   const grants = await deps.grants.findAnswering(toQuery(caller, call));
   for (const grant of grants) {
     const isCurrent = grant.policyRevision === policy.revision;
-    const holds =
-      meetsTerms(grant, ask, isCurrent) && (isCurrent || holdsAfterDrift(deps, policy, grant, ask));
+    const holds = meetsTerms(policy, grant, ask) && (isCurrent || holdsAfterDrift(deps, policy, grant, ask));
     if (holds && isNoWorse(context, grant)) return grant;
     if (!holds && !isCurrent) {
       await deps.grants.voidDrifted(caller.tenantId, grant.grantId, policy.revision);

@@ -76,9 +76,11 @@ export async function insertGrant(
   const { context } = approval;
   const { scope, seconds, maxUses } = change.terms;
   const now = sql`statement_timestamp()` as unknown as Date;
-  // An approval that drifted was written anew before this, so its row has the revision that holds.
-  const revision = sql<string>`(select a.policy_revision from approvals a
-    where a.tenant_id = ${actor.tenantId} and a.approval_id = ${approval.approvalId})`;
+  // An approval that drifted was written anew before this, so its row has the revision and the facts that hold.
+  const ofRow = (column: 'policy_revision' | 'tool_facts_hash') =>
+    sql<string>`(select a.${sql.identifier(column)} from approvals a
+      where a.tenant_id = ${actor.tenantId} and a.approval_id = ${approval.approvalId})`;
+  const revision = ofRow('policy_revision');
   await tx.insert(grants).values({
     tenantId: actor.tenantId,
     grantId: change.grantId,
@@ -95,7 +97,7 @@ export async function insertGrant(
     maxUses,
     policyRevision: revision as unknown as string,
     policyRevisions: sql`array[${revision}]` as unknown as string[],
-    toolFactsHash: approval.toolFactsHash,
+    toolFactsHash: ofRow('tool_facts_hash') as unknown as string,
     sourceTrust: context.source_trust,
     containsSensitiveData: context.contains_sensitive_data,
     grantedBy: actor.principal,

@@ -18,6 +18,9 @@ import { lockStandingKey } from './standing.ts';
 import { inTransaction } from './transaction.ts';
 import { findChallenge, openChallenge, spendChallenge } from './webauthn_challenges.ts';
 
+/** Passkeys that one principal can have. */
+const PASSKEYS_MAX = 32;
+
 const clock = sql`clock_timestamp()`;
 const now = clock as unknown as Date;
 
@@ -94,10 +97,14 @@ async function isCodeGood(
 }
 
 /** Spends what vouches for a new passkey. @throws Fault `signature_invalid` when it does not stand at the write. */
-async function spendVoucher(tx: Executor, writer: Writer, voucher: Voucher): Promise<void> {
+async function spendVoucher(
+  tx: Executor,
+  writer: Writer,
+  voucher: Voucher,
+  older: readonly Passkey[],
+): Promise<void> {
   if (voucher.kind === 'passkey') return bumpCounter(tx, writer, voucher.credentialId, voucher.counter);
   const { tenantId, principal } = writer;
-  const older = await list(tx, tenantId, principal);
   const spent = await tx
     .update(enrolmentCodes)
     .set({ usedAt: now })
@@ -108,6 +115,12 @@ async function spendVoucher(tx: Executor, writer: Writer, voucher: Voucher): Pro
       'the enrolment code was used before, is void or has expired. Ask an operator for a new one',
     );
   }
+}
+
+function tooManyPasskeys(): Fault {
+  return new Fault('invalid_request', `you have ${PASSKEYS_MAX} passkeys, which is the most. Remove one`, {
+    issues: [{ pointer: '/registration', reason: 'is one passkey too many' }],
+  });
 }
 
 function register(
@@ -122,7 +135,9 @@ function register(
     await lockStandingKey(tx, keyId);
     await lockPrincipal(tx, tenantId, principal);
     await spendChallenge(tx, writer, challenge, 'registration');
-    await spendVoucher(tx, writer, voucher);
+    const older = await list(tx, tenantId, principal);
+    if (older.length >= PASSKEYS_MAX) throw tooManyPasskeys();
+    await spendVoucher(tx, writer, voucher, older);
     const [row] = await tx
       .insert(passkeys)
       .values({ tenantId, principal, ...passkey })

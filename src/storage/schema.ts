@@ -73,7 +73,9 @@ export const keys = pgTable(
     tenantId: text('tenant_id').notNull(),
     principal: text('principal').notNull(),
     roles: text('roles').array().$type<Role[]>().notNull(),
-    origin: text('origin').$type<'api' | 'command' | 'first_start' | 'bootstrap' | 'oidc' | 'slack'>().notNull(),
+    origin: text('origin')
+      .$type<'api' | 'command' | 'first_start' | 'bootstrap' | 'oidc' | 'slack'>()
+      .notNull(),
     createdBy: text('created_by'),
     sourceTrustCeiling: text('source_trust_ceiling').$type<SourceTrust>().notNull(),
     environments: text('environments').array(),

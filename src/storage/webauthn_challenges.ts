@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type { VoteProof } from '../core/vote_statement.ts';
 import { type Challenge, challengeSpent, type NewChallenge } from '../core/webauthn_ports.ts';
 import type { Database, Executor } from './database.ts';
@@ -17,9 +17,26 @@ function isInTime(tenantId: string, principal: string, challenge: string) {
   );
 }
 
-/** Keeps a challenge; until when. */
-export async function openChallenge({ db }: Database, challenge: NewChallenge): Promise<Date> {
+/** What is kept for one principal at a time, used or not. */
+const KEPT_MAX = 32;
+
+/** Makes room for one more challenge of a principal: who asks for ever more loses the oldest. */
+async function makeRoom({ db }: Database, { tenantId, principal }: NewChallenge): Promise<void> {
+  const isOwn = and(eq(webauthnChallenges.tenantId, tenantId), eq(webauthnChallenges.principal, principal));
+  const surplus = db
+    .select({ challenge: webauthnChallenges.challenge })
+    .from(webauthnChallenges)
+    .where(isOwn)
+    .orderBy(desc(webauthnChallenges.createdAt), desc(webauthnChallenges.challenge))
+    .offset(KEPT_MAX - 1);
+  await db.delete(webauthnChallenges).where(and(isOwn, inArray(webauthnChallenges.challenge, surplus)));
+}
+
+/** Keeps a challenge, and forgets the oldest of too many; until when. */
+export async function openChallenge(database: Database, challenge: NewChallenge): Promise<Date> {
+  const { db } = database;
   const { lifeSeconds, notAfter, ...columns } = challenge;
+  await makeRoom(database, challenge);
   const until = notAfter?.toISOString() ?? null;
   const expiresAt = sql`least(clock_timestamp() + make_interval(secs => ${lifeSeconds}), ${until}::timestamptz)`;
   const [opened] = await db

@@ -106,7 +106,8 @@ function removeWebhook(database: Database, writer: Writer, webhookId: string): P
     await lockStandingKey(tx, writer.keyId);
     const removed = await tx
       .update(webhooks)
-      .set({ deletedAt: clock })
+      // Nothing is signed by them any more.
+      .set({ deletedAt: clock, secret: '', formerSecret: null, formerSecretUntil: null })
       .where(isWebhook(writer.tenantId, webhookId))
       .returning({ webhookId: webhooks.webhookId });
     if (removed.length === 0) throw notFound();

@@ -448,6 +448,20 @@ describe('what is not Aegis', () => {
     expect(ended.stderr).not.toMatch(UNSAFE);
   });
 
+  test('writes more than an instant where one belongs: 2, and nothing of it is shown', async () => {
+    const real = await readApproval(service.approver, await ask(service.agent));
+    const expiresAt = '2026-01-01 (\u001b[2J)';
+    expect(Date.parse(expiresAt)).not.toBeNaN();
+    answer = {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...real, expires_at: expiresAt }),
+    };
+    const ended = await approvals({ ...at, url }, 'reject', real.approval_id);
+    expectRefused(ended, 2, /Check AEGIS_URL/);
+    expect(ended.stderr).not.toMatch(UNSAFE);
+  });
+
   test('leads elsewhere: is not followed, so that the key goes nowhere else', async () => {
     answer = { status: 307, headers: { location: `${url}/elsewhere` }, body: '' };
     keys.length = 0;

@@ -166,6 +166,20 @@ describe('a record that says something else than what was signed does not verify
 });
 
 describe('what is no signed vote', () => {
+  test('is code 2 beside votes that verify, when its signature cannot be read', async () => {
+    const [first, second] = signed.votes;
+    for (const signature of [{}, { ...second?.signature, signature: 1 }, 'none']) {
+      const ended = await verify({ ...signed, votes: [first, { ...second, signature }] });
+      expect(ended).toMatchObject({ code: 2, out: '', err: expect.stringContaining('cannot be read') });
+    }
+  });
+
+  test('is passed over beside votes that verify, when it is unsigned', async () => {
+    const [first, second] = signed.votes;
+    const { signature: _, ...bare } = second ?? { signature: undefined };
+    expect(await verify({ ...signed, votes: [first, bare] })).toMatchObject({ code: 0 });
+  });
+
   test('is code 2, whatever it is', async () => {
     for (const json of [unsigned, {}, [], 'null', '{', { votes: [{}] }, { signature: {} }]) {
       const ended = await verify(json);

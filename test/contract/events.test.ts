@@ -245,6 +245,15 @@ describe('each change of an approval is told once, in order', () => {
     });
   });
 
+  test("voted once more, and decided, by a no in place of the voter's own yes", async () => {
+    const client = await listen(ours.finance.token);
+    const id = await ask(ours.agent.client, refund(200_000));
+    await ours.finance.client.post(`/v1/approvals/${id}/approve`);
+    await ours.finance.client.post(`/v1/approvals/${id}/reject`);
+    expect(await tells(id, 4, client)).toEqual(['requested', 'voted', 'voted', 'decided']);
+    expect(client.events.at(-1)?.data).toMatchObject({ status: 'rejected', version: 1 });
+  });
+
   test('voided by a freeze, and by a key whose vote it rested on; voted when a pending one loses a vote', async () => {
     const client = await listen(ours.finance.token);
     const agent = await ours.make(newName('a'), ['agent']);
@@ -268,7 +277,8 @@ describe('each change of an approval is told once, in order', () => {
     const client = await listen(ours.finance.token);
     const [pending, young] = [await ask(ours.agent.client), await ask(ours.agent.client)];
     const approved = await askApproved(ours.agent.client, ours.finance.client);
-    await ageTo(young, 795);
+    // Not so close that it is told to be expiring while this file still runs.
+    await ageTo(young, 700);
     await ageTo(approved, 990);
     await ageTo(pending, 801);
     expect(await tells(pending, 2, client)).toEqual(['requested', 'expiring']);

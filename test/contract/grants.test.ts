@@ -325,6 +325,22 @@ test('of several votes the narrowest scope holds', async () => {
   expectOk(answer, { decision: 'require_approval' });
 });
 
+test('of an approval that drifted names the rules and the tool’s facts under which it was given', async () => {
+  const id = await ask(agent.client, call, context);
+  const readBound = async (table: 'approvals' | 'grants') => {
+    const [row] = await service.sql`
+      select policy_revision, tool_facts_hash from ${service.sql(table)} where approval_id = ${uuidOf(id)}`;
+    return row;
+  };
+  const before = await readBound('approvals');
+  await putTool(service.operator, 'deploy', 'release', { ...RELEASE, idempotent: true });
+  expectOk(await service.approver.post(`/v1/approvals/${id}/approve`, SESSION), { status: 'approved' });
+  const after = await readBound('approvals');
+  expect(after?.tool_facts_hash).not.toBe(before?.tool_facts_hash);
+  expect(await readBound('grants')).toEqual(after);
+  await putTool(service.operator, 'deploy', 'release', RELEASE);
+});
+
 describe('under strict drift', () => {
   let strict: TestService;
   beforeAll(async () => {

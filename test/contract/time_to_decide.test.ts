@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { ask, refund } from '../support/calls.ts';
+import { createRpcOpener } from '../support/rpc_client.ts';
 import { startTestService } from '../support/test_service.ts';
 import { expectOk, newAgent, newApprover, ROOMY, uuidOf } from './support.ts';
 
 const service = await startTestService({ env: ROOMY });
 afterAll(() => service.close());
+const openRpc = createRpcOpener();
 
 const finance = await newApprover(service, ['finance']);
 const security = await newApprover(service, ['security']);
@@ -56,6 +58,27 @@ describe('what an approver was shown, and when', () => {
     expectOk(await agent.client.get(`/v1/approvals/${id}`));
     expectOk(await service.operator.get(`/v1/approvals/${id}`));
     expect(await listShown(id)).toEqual([]);
+  });
+
+  test('who waits for it is noted when it is answered, unless it was decided meanwhile', async () => {
+    const [waiting, decided] = [
+      await ask(service.agent, refund(9000)),
+      await ask(service.agent, refund(9000)),
+    ];
+    expectOk(await security.client.post(`/v1/approvals/${decided}/reject`));
+    for (const id of [waiting, decided]) expectOk(await finance.client.get(`/v1/approvals/${id}?wait=1`));
+    expect(await listShown(waiting)).toEqual([finance.principal]);
+    expect(await listShown(decided)).toEqual([]);
+  });
+
+  test('who resolves it over RPC was not shown it by that', async () => {
+    const rpc = await openRpc(service.url, service.tokens.APPROVER);
+    for (const decision of ['allow_once', 'deny']) {
+      const id = await ask(service.agent, refund(9000));
+      await rpc.call('exec.approval.resolve', { id, decision });
+      expect(await listShown(id)).toEqual([]);
+      expect((await readVoteTimes(id, 'approver-1'))?.shown_at).toBeNull();
+    }
   });
 
   test('a vote of who was never shown the approval says so', async () => {

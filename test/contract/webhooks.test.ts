@@ -78,6 +78,16 @@ describe('a webhook', () => {
     expect((await operator.get('/v1/webhooks')).body.items).toStrictEqual([]);
   });
 
+  test('that was deleted leaves no secret behind', async () => {
+    const { webhook_id: id } = await create();
+    await service.operator.post(`/v1/webhooks/${id}/rotate`);
+    await remove(id);
+    const [row] = await service.sql`select to_jsonb(w)::text as text from webhooks w
+      where webhook_id = ${id.slice('whk_'.length)}`;
+    expect(row?.text).toContain(TARGET.url);
+    expect(row?.text).not.toContain('whsec_');
+  });
+
   test('that is not there, or whose id is none, is not found', async () => {
     for (const id of [UNKNOWN_WEBHOOK, 'whk_1', UNKNOWN_DELIVERY]) {
       expectProblem(await service.operator.post(`/v1/webhooks/${id}/rotate`), 404, 'not_found');

@@ -47,7 +47,7 @@ describe('an empty database', () => {
     const files = readdirSync(DRIZZLE).filter((name) => name.endsWith('.sql'));
     expect(counts).toEqual({ migrations: files.length, tenants: 1, keys: 4 });
     for (const service of services) await service.close();
-  });
+  }, 120_000);
 
   test('is left as it is by further migrations', async () => {
     const before = await readCatalogue();

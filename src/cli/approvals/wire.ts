@@ -6,7 +6,8 @@ import type { Answer } from './client.ts';
 // What this client reads of answers. Members and states that it does not know are fine.
 
 const approvalId = z.string().regex(new RegExp(`^${ID_PREFIXES.approval}${UUID_V7_PATTERN}$`));
-const instant = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+/** As the service writes it. `Date.parse` takes more, such as comments with anything in them, and it is shown as it is. */
+const instant = z.iso.datetime();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 const vote = z.looseObject({

@@ -19,7 +19,27 @@ const HELP = [
   ['Esc', 'close, leave a field'],
 ];
 
+/** Where it is kept that somebody turned the keys off: who dictates, or hits keys unawares (WCAG 2.2, 2.1.4). */
+const OFF = 'aegis.keys.off';
+
 let goUntil = 0;
+
+function areKeysOn() {
+  try {
+    return localStorage.getItem(OFF) === null;
+  } catch {
+    return true; // A browser that keeps nothing.
+  }
+}
+
+function turnKeys(on) {
+  try {
+    if (on) localStorage.removeItem(OFF);
+    else localStorage.setItem(OFF, '1');
+  } catch {
+    // As above.
+  }
+}
 
 function isTyping(element) {
   return (
@@ -92,13 +112,20 @@ function makeHelp() {
     meaning.textContent = what;
     list.append(term, meaning);
   }
+  const choice = document.createElement('label');
+  const box = document.createElement('input');
+  box.type = 'checkbox';
+  box.id = 'keys-on';
+  box.checked = areKeysOn();
+  box.addEventListener('change', () => turnKeys(box.checked));
+  choice.append(box, ' Use these keys');
   const form = document.createElement('form');
   form.method = 'dialog';
   const close = document.createElement('button');
   close.className = 'button';
   close.textContent = 'Close';
   form.append(close);
-  dialog.append(title, list, form);
+  dialog.append(title, list, choice, form);
   document.body.append(dialog);
   return dialog;
 }
@@ -135,10 +162,20 @@ document.addEventListener('keydown', (event) => {
     event.target.blur();
     return;
   }
-  if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+  if (isTyping(event.target) || document.querySelector('dialog[open]') !== null || !areKeysOn()) return;
   const isUsed = performance.now() < goUntil ? go(event.key) : KEYS[event.key]?.();
   if (isUsed) event.preventDefault();
 });
+
+const footer = document.querySelector('.foot');
+if (footer !== null) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'button small';
+  button.textContent = 'Keys';
+  button.addEventListener('click', help);
+  footer.append(' ', button);
+}
 
 // No element has this for its id: a browser takes the cursor away once it has gone to one that has.
 const wanted = /^#to-(approve|reject|edit)$/.exec(location.hash)?.[1];

@@ -57,9 +57,7 @@ async function refresh() {
 }
 
 if (page !== null) {
-  const { refreshAll } = follow((ids) =>
-    ids === null || ids.includes(page.dataset.approval) ? refresh() : Promise.resolve(),
-  );
+  const { refreshAll } = follow(refresh, (id) => id === page.dataset.approval);
   document.addEventListener('aegis:expired', refreshAll);
 }
 

@@ -84,7 +84,8 @@ export const deleteWebhookRoute = defineRoute({
 export const rotateWebhookRoute = defineRoute({
   operationId: 'rotateWebhookSecret',
   summary: 'Give a webhook another secret, shown once',
-  description: 'The former secret signs beside it for 24 hours: the header then has two signatures.',
+  description:
+    'The former secret signs beside it for 24 hours: the header then has two signatures. The one before that no longer signs, so rotating twice ends a secret that leaked at once.',
   method: 'post',
   path: '/v1/webhooks/:id/rotate',
   params: webhookParams,

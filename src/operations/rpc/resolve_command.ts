@@ -2,9 +2,9 @@ import { type Approval, assertActionHash, assertState } from '../../core/approva
 import type { Caller } from '../../core/caller.ts';
 import { Fault } from '../../core/fault.ts';
 import { offeredScopes } from '../../core/grant.ts';
+import { getReadable } from '../access.ts';
 import { approve } from '../approve.ts';
 import type { Deps } from '../deps.ts';
-import { getApproval } from '../get_approval.ts';
 import { reject } from '../reject.ts';
 import { ONCE, type Widening } from '../widen.ts';
 
@@ -72,7 +72,7 @@ export async function resolveCommand(
   id: string,
   resolution: Resolution,
 ): Promise<Resolved> {
-  const approval = await getApproval(deps, caller, id);
+  const approval = await getReadable(deps, caller, id);
   assertState(approval, 'decide');
   if (resolution.decision === 'approve') return approveAsFarAsMayBe(deps, caller, id, approval, resolution);
   const { actionHash, reason } = resolution;

@@ -4,9 +4,11 @@ import type { ApprovalChange, LockedApproval } from '../../core/approval_ports.t
 import type { Caller } from '../../core/caller.ts';
 import { Fault } from '../../core/fault.ts';
 import type { PolicySet } from '../../core/policy.ts';
+import { areRequirementsMet } from '../../core/requirements.ts';
 import { writeVoteStatement } from '../../core/vote_statement.ts';
 import type { Passkey } from '../../core/webauthn_ports.ts';
 import { assertLockedReadable, parseApprovalId } from '../access.ts';
+import { assertFillsPlace } from '../approve.ts';
 import type { Deps } from '../deps.ts';
 import { examineDrift, policyChanged } from '../drift.ts';
 import { assertLearnable } from '../exec_approvals/learn.ts';
@@ -54,6 +56,12 @@ export async function requestAssertion(
   });
 }
 
+/** @throws Fault `approver_not_eligible` where a first vote of the caller would fill no place. */
+function assertLeftPlace({ requirements, votes }: Approval, { principal, groups }: Caller): void {
+  if (votes.some(({ approver }) => approver === principal) || areRequirementsMet(requirements, votes)) return;
+  assertFillsPlace(requirements, votes, { approver: principal, groups });
+}
+
 /** Refuses what the vote itself would be refused for, so that nobody signs in vain, and brings the terms up to date. */
 function judge(
   deps: Deps,
@@ -77,6 +85,7 @@ function judge(
   if (drift.kind === 'voided') return drift.changes;
   assertPermitted(policy, drift.approval, 'approve', caller);
   assertMayWiden(policy, drift.approval, ballot, caller);
+  assertLeftPlace(drift.approval, caller);
   return drift.changes;
 }
 

@@ -1,7 +1,7 @@
 import type { Approval } from '../../core/approval.ts';
 import type { Caller } from '../../core/caller.ts';
 import { Fault } from '../../core/fault.ts';
-import type { VoteProof, VoteStatement } from '../../core/vote_statement.ts';
+import { readVoteStatement, type VoteProof, type VoteStatement } from '../../core/vote_statement.ts';
 import {
   type AssertionResponse,
   challengeSpent,
@@ -59,8 +59,7 @@ export async function examineProof(
   }
   return {
     kind: 'verified',
-    // Written here by `writeVoteStatement`.
-    statement: JSON.parse(given.statement) as VoteStatement,
+    statement: readVoteStatement({ statement: given.statement }),
     proof: {
       challenge,
       counter: verdict.counter,

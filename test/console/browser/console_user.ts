@@ -3,7 +3,7 @@ import { makeKey } from '../../support/calls.ts';
 import type { TestService } from '../../support/test_service.ts';
 
 /** For conditions, never for how fast: other work may be going on on the machine. */
-export const WAIT_MS = 90_000;
+const WAIT_MS = 90_000;
 export const TEST_MS = 240_000;
 
 /** Somebody at a browser of their own. What the browser complains of, and whatever a page did that none may, is kept. */

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readApproval } from '../../contract/support.ts';
 import { chromiumPath, launchBrowser } from '../../support/browser.ts';
 import { ask, makeKey, refund } from '../../support/calls.ts';
-import { putTool } from '../../support/rules.ts';
+import { putTool, RELEASE, release } from '../../support/rules.ts';
 import { startTestService, type TestService } from '../../support/test_service.ts';
 import {
   approvalPath,
@@ -38,6 +38,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser', { timeout: TEST_MS }
     await putTool(service.operator, 'disk', 'wipe', {
       ...{ mutates_state: true, destructive: true, permission: 'ask' },
     });
+    await putTool(service.operator, 'deploy', 'release', { ...RELEASE, permission: 'ask' });
     browser = await launchBrowser();
     finance = await openSignedIn(browser, origin, service.tokens.APPROVER);
     security = await openSignedIn(browser, origin, service.tokens.APPROVER2);
@@ -189,6 +190,22 @@ describe.skipIf(chromiumPath === undefined)('in a browser', { timeout: TEST_MS }
     await page.locator('#approve-button').click();
     await page.waitForURL(/after=approve/);
     expect((await read(id)).status).toBe('approved');
+  });
+
+  test('a yes is widened by choosing so, and what that takes is asked for only then', async () => {
+    const { page } = finance;
+    const id = await ask(service.agent, release('checkout'), { session_id: 'train-42' });
+    await finance.open(approvalPath(id));
+    expect(await page.locator('#scope-once').isChecked()).toBe(true);
+    expect(await page.locator('#window-seconds').isVisible()).toBe(false);
+    await page.getByLabel('for a while, and so many times').check();
+    await page.locator('#window-seconds').fill('600');
+    await page.locator('#max-uses').fill('3');
+    await page.locator('#approve-button').click();
+    await page.waitForURL(/after=approve/);
+    expect(await read(id)).toMatchObject({ status: 'approved' });
+    await finance.open('/console/grants');
+    expect(await textOf(page, 'main')).toMatch(/deploy.*0 of 3/);
   });
 
   test('who cannot decide finds the button disabled, with the reason beside it', async () => {

@@ -12,6 +12,7 @@ import {
   markDocument,
   openSignedIn,
   originOf,
+  signInAs,
   TEST_MS,
   textOf,
   waitForText,
@@ -261,6 +262,24 @@ describe.skipIf(chromiumPath === undefined)('an open page', { timeout: TEST_MS }
     expect(user.complaints).toStrictEqual([]);
     await user.context.close();
     await proxy.close();
+  });
+
+  test('of one person shows nothing more once another signs in at the same browser', async () => {
+    const user = await openSignedIn(browser, origin, service.tokens.APPROVER);
+    user.tolerate(NO_ANSWER, /status of 401/);
+    const id = await ask(service.agent);
+    const page = await openLive(user, approvalPath(id));
+    const other = { ...user, page: await user.context.newPage() };
+    await other.page.goto(`${origin}/console`);
+    await other.page.getByRole('button', { name: 'Sign out' }).click();
+    await other.page.waitForURL(/signed_out=1/);
+    await signInAs(other, service.tokens.APPROVER2);
+    await service.approver.post(`/v1/approvals/${id}/reject`, { reason: 'no' });
+    await waitForText(page, '#connection', /signed out|signed in anew in another tab/);
+    expect(await textOf(page, '#state')).toContain('waits for a decision');
+    expect(await textOf(page, '.who')).toContain('approver-1');
+    expect(user.complaints).toStrictEqual([]);
+    await user.context.close();
   });
 
   test('whose session has ended says so, and sends nobody’s vote', async () => {

@@ -158,8 +158,11 @@ describe.skipIf(chromiumPath === undefined)('naughty strings are text', { timeou
     const page = await visit(approver, '/console');
     expect(await page.locator('#mine li.ask').count()).toBe(MARKUP.length + packed.length);
     await waitForText(page, '#connection', /^Live/);
+    const added: { text: string; id: string }[] = [];
     for (const text of OURS) {
-      const id = await askFor(text, { text }, contextOf(`again ${text}`));
+      added.push({ text, id: await askFor(text, { text }, contextOf(`again ${text}`)) });
+    }
+    for (const { text, id } of added) {
       await page.locator(`#row-${id}`).waitFor();
       expect(await textOf(page, `#row-${id}`)).toContain(text);
     }
@@ -215,22 +218,23 @@ describe.skipIf(chromiumPath === undefined)('naughty strings are text', { timeou
 
   test('when they come back in forms that did nothing, and in filters', async () => {
     approver.tolerate(/status of 4(00|22)/);
-    const [id] = [...single.values()];
-    for (const text of OURS) {
-      await approver.open(approvalPath(id ?? ''));
-      const { page } = approver;
-      await page.locator('#edit summary').click();
-      await page.locator('#parameters').fill(text);
-      await page.locator('#edit-reason').fill(text);
-      await page.locator('#edit-button').click();
-      await page.locator('#edit-refusal').waitFor();
-      await expectHarmless(approver, text);
-      expect(await page.locator('#parameters').inputValue()).toBe(text);
-      expect(await page.locator('#edit-reason').inputValue()).toBe(text);
-      const query = `agent=${encodeURIComponent(text)}&tool=${encodeURIComponent(text)}`;
-      await visit(approver, `/console?${query}`);
+    const [id = ''] = single.values();
+    const text = OURS.join(' ');
+    await approver.open(approvalPath(id));
+    const { page } = approver;
+    await page.locator('#edit summary').click();
+    await page.locator('#parameters').fill(text);
+    await page.locator('#edit-reason').fill(text);
+    await page.locator('#edit-button').click();
+    await page.locator('#edit-refusal').waitFor();
+    await expectHarmless(approver, 'a form that did nothing');
+    expect(await page.locator('#parameters').inputValue()).toBe(text);
+    expect(await page.locator('#edit-reason').inputValue()).toBe(text);
+    for (const filter of OURS) {
+      const query = `agent=${encodeURIComponent(filter)}&tool=${encodeURIComponent(filter)}`;
       await visit(approver, `/console/history?${query}`);
-      expect(await page.locator('#tool').inputValue()).toBe(text.toLowerCase());
+      expect(await page.locator('#tool').inputValue()).toBe(filter.toLowerCase());
     }
+    await visit(approver, `/console?agent=${encodeURIComponent(text)}&tool=${encodeURIComponent(text)}`);
   });
 });

@@ -4,7 +4,7 @@ import { type Words, wordsFor } from '../../../operations/show_words.ts';
 import { definePage, type HtmlAnswer, type PageInput } from '../../page.ts';
 import { GrantTable } from '../grants/grants_page.tsx';
 import { PAGE_SIZE, readCursor, toCursor } from '../shared/cursor.ts';
-import { agentPath, approvalPath, sessionPath, withQuery } from '../shared/links.ts';
+import { agentPath, approvalPath, fromSegment, sessionPath, withQuery } from '../shared/links.ts';
 import { Facts, Foreign, ForeignBlock, NextPage, StatusBadge } from '../shared/parts.tsx';
 import { ResumeButton } from '../shared/resume_button.tsx';
 import { When } from '../shared/when.tsx';
@@ -146,7 +146,7 @@ async function showTimeline(input: PageInput, sessionId: string | null): Promise
   const { deps, caller, csrf, query, params } = input;
   const before = readCursor(query);
   const timeline = await readTimeline(deps, caller, {
-    ...{ agent: params.agent ?? '', sessionId, limit: PAGE_SIZE, before },
+    ...{ agent: fromSegment(params.agent), sessionId, limit: PAGE_SIZE, before },
   });
   const { agent } = timeline;
   const obstacleOf = (session: string | null) => findResumeObstacle(deps, caller, agent, session);
@@ -184,5 +184,5 @@ export const sessionPage = definePage({
   operation: 'agent_timeline',
   roles: ['approver', 'operator', 'auditor'],
   section: 'history',
-  handle: (input) => showTimeline(input, input.params.session ?? ''),
+  handle: (input) => showTimeline(input, fromSegment(input.params.session)),
 });

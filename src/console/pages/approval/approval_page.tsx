@@ -1,7 +1,7 @@
 import { formatId } from '../../../core/ids.ts';
 import { getApproval } from '../../../operations/get_approval.ts';
 import { definePage, type HtmlAnswer, type PageInput } from '../../page.ts';
-import { answerWithFragment } from '../shared/fragment.ts';
+import { answerWithFragment, markSession } from '../shared/fragment.ts';
 import { agentPath } from '../shared/links.ts';
 import { Foreign, StatusBadge } from '../shared/parts.tsx';
 import { RefusalNote, statusOfRefusal } from '../shared/refusal.tsx';
@@ -46,13 +46,14 @@ function State({ view: { approval, words, caller } }: { view: ApprovalView }) {
 }
 
 function Body({ view }: { view: ApprovalView }) {
-  const { approval, actions, review, decidability, policies, words, caller, sent, follows } = view;
+  const { approval, actions, review, decidability, policies, words, caller, csrf, sent, follows } = view;
   const { resolved } = approval;
   const shown = { review, actions, words };
   return (
     <div
       id="approval"
       data-live="approval"
+      data-session={markSession(csrf)}
       data-approval={formatId('approval', approval.approvalId)}
       data-stamp={stampOf(view)}
     >
@@ -68,9 +69,7 @@ function Body({ view }: { view: ApprovalView }) {
       <ReviewLines {...shown} />
       <EditedValues {...shown} />
       <Justification text={approval.context.justification} words={words} />
-      <Reasons
-        {...{ approval, policies, words, isDrifted: decidability.isDrifted && approval.status === 'pending' }}
-      />
+      <Reasons {...{ approval, policies, words, isDrifted: decidability.isDrifted }} />
       <div id="voters">
         <Voters {...{ approval, words }} />
       </div>

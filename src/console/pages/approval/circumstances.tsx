@@ -21,16 +21,19 @@ export function Justification({ text, words }: { text: string | null; words: Wor
 
 /** Why policy asks: the reason, and the policies that it is of, with their texts for who may read them. */
 export function Reasons({
-  approval: { reason, determiningPolicies, policyRevision },
+  approval: { reason, determiningPolicies, policyRevision, status },
   policies,
   isDrifted,
   words,
 }: {
   approval: Approval;
   policies: PolicyTexts | null;
+  /** Whether other policies are in force than those it was decided by. */
   isDrifted: boolean;
   words: Words;
 }) {
+  const textOf = (id: string) =>
+    policies !== null && Object.hasOwn(policies, id) ? policies[id] : undefined;
   return (
     <section aria-labelledby="why-title">
       <h2 id="why-title">Why policy asks</h2>
@@ -41,17 +44,17 @@ export function Reasons({
         {determiningPolicies.map((id) => (
           <li>
             <code>{id}</code>
-            {policies?.[id] !== undefined && (
+            {textOf(id) !== undefined && (
               <details>
-                <summary>Its text</summary>
-                <pre class="value">{words.lines(policies[id]).join('\n')}</pre>
+                <summary>{isDrifted ? 'Its text as it is now, not when it asked' : 'Its text'}</summary>
+                <pre class="value">{words.lines(textOf(id) ?? '').join('\n')}</pre>
               </details>
             )}
           </li>
         ))}
       </ul>
       {policies === null && <p class="muted">Operators are shown the texts of policies.</p>}
-      {isDrifted && (
+      {isDrifted && status === 'pending' && (
         <p class="notice">
           Other policies are in force by now. A vote decides the action anew by them first, and voids the
           approval if it does not hold.

@@ -1,25 +1,35 @@
 import { type Approval, assertVersion } from '../../../core/approval.ts';
 import type { Caller } from '../../../core/caller.ts';
+import type { FaultCode } from '../../../core/fault.ts';
 import { showActions } from '../../../core/secret_values.ts';
+import { getReadable } from '../../../operations/access.ts';
 import { approve } from '../../../operations/approve.ts';
 import { guardAttempts } from '../../../operations/attempts.ts';
 import { cancel } from '../../../operations/cancel.ts';
 import { assertConfirmed } from '../../../operations/confirmation.ts';
 import type { Deps } from '../../../operations/deps.ts';
 import { edit } from '../../../operations/edit.ts';
-import { getApproval } from '../../../operations/get_approval.ts';
 import { maskerOf } from '../../../operations/masking.ts';
 import { reject } from '../../../operations/reject.ts';
-import { type ConsolePage, definePage } from '../../page.ts';
+import { type ConsolePage, definePage, type RedirectAnswer } from '../../page.ts';
 import { readAssertion } from '../passkeys/read_passkey_forms.ts';
-import { approvalPath } from '../shared/links.ts';
+import { approvalPath, withQuery } from '../shared/links.ts';
 import { toRefusal } from '../shared/refusal.tsx';
 import { showApproval } from './approval_page.tsx';
+import { isDoneBefore } from './done_before.ts';
 import { readParameters, readReason, readShown, readWidening } from './read_forms.ts';
 import type { FormName } from './view.ts';
 
 type Form = ReadonlyMap<string, string>;
 type Decide = (deps: Deps, caller: Caller, id: string, form: Form) => Promise<Approval>;
+
+/** What a form is refused with that was sent a second time. */
+const TOO_LATE: ReadonlySet<FaultCode> = new Set(['approval_already_decided', 'approval_already_consumed']);
+
+/** The page that tells what became of a form. */
+function toOutcome({ approvalId }: Approval, name: FormName): RedirectAnswer {
+  return { kind: 'redirect', to: withQuery(approvalPath(approvalId), { after: name }) };
+}
 
 /**
  * A form of an approval's page. What it did is told by the page that follows; what stood in its way by the page itself,
@@ -37,10 +47,14 @@ function defineForm(name: FormName, roles: ConsolePage['roles'], decide: Decide)
       const id = input.params.id ?? '';
       try {
         const decided = await guardAttempts(deps, caller, id, () => decide(deps, caller, id, form));
-        const path = approvalPath(decided.approvalId);
-        return { kind: 'redirect', to: `${path}?after=${name}` };
+        return toOutcome(decided, name);
       } catch (error) {
-        return showApproval(input, { name, refusal: toRefusal(error), typed: form });
+        const refusal = toRefusal(error);
+        if (TOO_LATE.has(refusal.code)) {
+          const approval = await getReadable(deps, caller, id);
+          if (isDoneBefore(name, approval, caller.principal, form)) return toOutcome(approval, name);
+        }
+        return showApproval(input, { name, refusal, typed: form });
       }
     },
   });
@@ -50,7 +64,7 @@ export const approveForm = defineForm('approve', ['approver'], async (deps, call
   const shown = readShown(form);
   const [reason, widening] = [readReason(form), readWidening(form)];
   const signature = readAssertion(form, 'signature');
-  const approval = await getApproval(deps, caller, id);
+  const approval = await getReadable(deps, caller, id);
   // What is confirmed is what was shown: another version may destroy something else.
   assertVersion(approval, shown.ifMatch);
   assertConfirmed(approval, caller, form.get('confirm') ?? '');
@@ -68,7 +82,7 @@ export const rejectForm = defineForm('reject', ['approver'], (deps, caller, id, 
 export const editForm = defineForm('edit', ['approver'], async (deps, caller, id, form) => {
   const { ifMatch } = readShown(form);
   const [parameters, reason] = [readParameters(form), readReason(form)];
-  const approval = await getApproval(deps, caller, id);
+  const approval = await getReadable(deps, caller, id);
   assertVersion(approval, ifMatch);
   const { current } = showActions(approval, caller.principal, maskerOf(caller));
   return edit(deps, caller, id, { toolCall: { ...current, parameters }, reason, ifMatch });

@@ -60,7 +60,7 @@ function GrantRow({ grant, words, csrf }: { grant: Grant; words: Words; csrf: st
             Revoke
             <span class="visually-hidden">
               {' '}
-              the grant of {resolved.tool} {resolved.action} for {grant.agent}
+              the grant of {words.line(resolved.tool)} {words.line(resolved.action)} for {grant.agent}
             </span>
           </button>
         </form>

@@ -1,5 +1,5 @@
 import { type ApprovalStatus, STATE_TABLE } from '../../../core/approval.ts';
-import { parsePrincipal } from '../../../core/identifiers.ts';
+import { findUnsafeText, parsePrincipal } from '../../../core/identifiers.ts';
 import { listApprovals } from '../../../operations/list_approvals.ts';
 import { wordsFor } from '../../../operations/show_words.ts';
 import { definePage } from '../../page.ts';
@@ -12,7 +12,7 @@ const STATUSES = Object.keys(STATE_TABLE) as ApprovalStatus[];
 
 interface Filter {
   status: ApprovalStatus | null;
-  /** As it was typed; what can name no agent matches nothing. */
+  /** As they were typed; what can name none matches nothing. */
   agent: string;
   tool: string;
   outcomeMissing: boolean;
@@ -76,7 +76,7 @@ export const historyPage = definePage({
     const filter = readFilter(query);
     const agent = filter.agent === '' ? null : parsePrincipal(filter.agent);
     const page =
-      agent === undefined
+      agent === undefined || findUnsafeText(filter.tool) !== undefined
         ? { items: [], next: null }
         : await listApprovals(deps, caller, {
             ...filter,

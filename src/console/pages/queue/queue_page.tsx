@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { Approval } from '../../../core/approval.ts';
 import { parsePrincipal } from '../../../core/identifiers.ts';
 import { formatId } from '../../../core/ids.ts';
-import { getApproval } from '../../../operations/get_approval.ts';
+import { getReadable } from '../../../operations/access.ts';
 import { listApprovals } from '../../../operations/list_approvals.ts';
 import {
   type JudgedItem,
@@ -13,7 +13,7 @@ import {
 } from '../../../operations/list_queue.ts';
 import { type Words, wordsFor } from '../../../operations/show_words.ts';
 import { definePage, type PageInput } from '../../page.ts';
-import { answerWithFragment } from '../shared/fragment.ts';
+import { answerWithFragment, markSession } from '../shared/fragment.ts';
 import { withQuery } from '../shared/links.ts';
 import { Foreign } from '../shared/parts.tsx';
 import { showMoment, When } from '../shared/when.tsx';
@@ -40,6 +40,7 @@ interface QueueView {
   gone: readonly Approval[];
   lastDecided: Approval | null;
   words: Words;
+  csrf: string;
 }
 
 function readFilter(query: URLSearchParams): QueueFilter {
@@ -70,7 +71,7 @@ async function findGone(
   const found = await Promise.all(
     asked
       .filter((id) => !waiting.has(id as never))
-      .map((id) => getApproval(deps, caller, id).catch(() => undefined)),
+      .map((id) => getReadable(deps, caller, id).catch(() => undefined)),
   );
   return found.filter((approval) => approval !== undefined && approval.status !== 'pending') as Approval[];
 }
@@ -84,20 +85,21 @@ function withAlike(items: readonly QueueItem[], isAsked: (item: QueueItem) => bo
 }
 
 async function readView(input: PageInput): Promise<QueueView> {
-  const { deps, caller, query } = input;
+  const { deps, caller, query, csrf } = input;
   const filter = readFilter(query);
   const queue = await listQueue(deps, caller);
   const wanted = queue.items.filter((item) => isWanted(filter, item));
   const asked = query.get('rows')?.split(',').slice(0, ASKED_MAX);
   const isAsked = (item: QueueItem): boolean =>
     asked?.includes(formatId('approval', item.approvalId)) ?? true;
-  const written = bringTogether(wanted).slice(0, ROWS_MAX);
+  const written = bringTogether(wanted.slice(0, ROWS_MAX));
   const rows = await judgeItems(deps, caller, withAlike(written, isAsked));
   return {
     ...{ filter, queue, wanted, rows },
     gone: asked === undefined ? [] : await findGone(input, asked, queue),
     lastDecided: queue.items.length === 0 ? await findLastDecided(input) : null,
     words: wordsFor(caller),
+    csrf,
   };
 }
 
@@ -238,7 +240,7 @@ function Rows({
 function QueueBody({ view }: { view: QueueView }) {
   const order = bringTogether(view.wanted).map(({ approvalId }) => formatId('approval', approvalId));
   return (
-    <div id="queue" data-live="queue" data-order={order.join(' ')}>
+    <div id="queue" data-live="queue" data-session={markSession(view.csrf)} data-order={order.join(' ')}>
       <h1>Queue</h1>
       <p id="connection" class="muted" />
       <Summary view={view} />

@@ -4,7 +4,7 @@ import { resumeAgent } from '../../../operations/resume_agent.ts';
 import { resumeSession } from '../../../operations/resume_session.ts';
 import { wordsFor } from '../../../operations/show_words.ts';
 import { definePage, type PageInput } from '../../page.ts';
-import { agentPath, sessionPath } from '../shared/links.ts';
+import { agentPath, fromSegment, sessionPath } from '../shared/links.ts';
 import { Foreign } from '../shared/parts.tsx';
 import { ResumeButton } from '../shared/resume_button.tsx';
 import { When } from '../shared/when.tsx';
@@ -109,7 +109,7 @@ export const resumeAgentForm = definePage({
   roles: ['operator'],
   section: 'sessions',
   handle: async ({ deps, caller, params }) => {
-    const { agent } = await resumeAgent(deps, caller, params.agent ?? '');
+    const { agent } = await resumeAgent(deps, caller, fromSegment(params.agent));
     return { kind: 'redirect', to: agentPath(agent) };
   },
 });
@@ -121,7 +121,8 @@ export const resumeSessionForm = definePage({
   roles: ['operator'],
   section: 'sessions',
   handle: async ({ deps, caller, params }) => {
-    const { agent, sessionId } = await resumeSession(deps, caller, params.agent ?? '', params.session ?? '');
+    const [ofAgent, session] = [fromSegment(params.agent), fromSegment(params.session)];
+    const { agent, sessionId } = await resumeSession(deps, caller, ofAgent, session);
     return { kind: 'redirect', to: sessionPath(agent, sessionId) };
   },
 });

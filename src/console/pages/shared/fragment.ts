@@ -1,5 +1,13 @@
 import type { Child } from 'hono/jsx';
+import { sha256Hex } from '../../../core/digest.ts';
 import type { HtmlAnswer, PageInput, RawAnswer } from '../../page.ts';
+
+const MARK_LENGTH = 16;
+
+/** Tells sessions apart, by the token of their forms: a script takes no parts of what another session was given. */
+export function markSession(csrf: string): string {
+  return sha256Hex(csrf).slice(0, MARK_LENGTH);
+}
 
 /** Whether a script asks for the page's content alone, to take parts of it. */
 export function isFragment(query: URLSearchParams): boolean {

@@ -29,7 +29,7 @@ const SIGNED_UNDER_OTHER_RULES =
   'policy has changed since you signed, and your signature does not count under the new rules. Below is what it is now';
 
 /** The faults that a form is shown again with; others are pages of their own. */
-const SHOWN: ReadonlySet<number> = new Set([400, 403, 409, 410, 412, 422, 428, 429]);
+const SHOWN: ReadonlySet<number> = new Set([400, 403, 409, 410, 412, 422, 428]);
 
 /** What to tell of a form that did nothing. @throws what is no such fault. */
 export function toRefusal(error: unknown): Refusal {
