@@ -1,21 +1,14 @@
 import type { Approval } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
-import type { ReviewLineKind, ReviewWarningCode } from '../core/review.ts';
+import type { ReviewWarningCode } from '../core/review.ts';
 import { readsAll } from './access.ts';
 import { type Decidable, judgeApprove, loadRules, type Verdict } from './decidability.ts';
 import type { Deps } from './deps.ts';
+import { type Gist, gistOf } from './gist.ts';
 import { listApprovals } from './list_approvals.ts';
 import { maskerOf } from './masking.ts';
 import { reviewOf } from './review.ts';
 import { createSharedReads } from './shared_reads.ts';
-
-/** A line of what would run, cut where it is long. */
-export interface GistLine {
-  label: string;
-  text: string;
-  /** Characters that are left out at its end. */
-  leftOut: number;
-}
 
 /** An approval in the queue: what it takes to find it and to judge who may vote, not what it takes to decide. */
 export interface QueueItem extends Decidable {
@@ -24,9 +17,7 @@ export interface QueueItem extends Decidable {
   reason: string;
   createdAt: Date;
   expiresAt: Date;
-  gist: GistLine[];
-  /** Further lines of its review. */
-  linesLeftOut: number;
+  gist: Gist;
   /** Codes of its review's warnings, each once. */
   warnings: ReviewWarningCode[];
 }
@@ -39,38 +30,14 @@ export interface Queue {
 }
 
 const PAGE = 200;
-const GIST_LINES = 4;
-const GIST_LENGTH_MAX = 240;
-/** What stands in a row's own heading, or says little before the whole is read. */
-const NOT_IN_GIST: ReadonlySet<ReviewLineKind> = new Set([
-  'tool',
-  'operation',
-  'resource',
-  'mutates_state',
-  'segment',
-  'edit',
-]);
-
-function cut(text: string): Pick<GistLine, 'text' | 'leftOut'> {
-  const characters = Array.from(text);
-  if (characters.length <= GIST_LENGTH_MAX) return { text, leftOut: 0 };
-  return {
-    text: characters.slice(0, GIST_LENGTH_MAX).join(''),
-    leftOut: characters.length - GIST_LENGTH_MAX,
-  };
-}
-
 function toItem(approval: Approval, caller: Caller): QueueItem {
-  const { lines, warnings } = reviewOf(approval, maskerOf(caller));
-  const resource = lines.filter(({ kind, text }) => kind === 'resource' && text !== 'null');
-  const shown = [...resource, ...lines.filter(({ kind }) => !NOT_IN_GIST.has(kind))];
+  const { warnings } = reviewOf(approval, maskerOf(caller));
   const { approvalId, agent, owner, edits, resolved, context, requirements, selfApproval, votes } = approval;
   const { status, version, actionHash, reason, createdAt, expiresAt } = approval;
   return {
     ...{ approvalId, agent, owner, edits, resolved, context, requirements, selfApproval, votes },
     ...{ status, version, actionHash, reason, createdAt, expiresAt },
-    gist: shown.slice(0, GIST_LINES).map(({ label, text }) => ({ label, ...cut(text) })),
-    linesLeftOut: Math.max(shown.length - GIST_LINES, 0),
+    gist: gistOf(approval, caller),
     warnings: [...new Set(warnings.map(({ code }) => code))],
   };
 }

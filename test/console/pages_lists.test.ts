@@ -56,6 +56,16 @@ describe('history', () => {
     expect(textOf(page)).toContain('approved and used');
   });
 
+  test('tells of each approval what would run, so that two of one tool are told apart', async () => {
+    const calls = [refund(9001), refund(9002)];
+    for (const call of calls) await ask(service.agent, call);
+    const text = textOf((await approver.get('/console/history?status=pending')).html);
+    for (const call of calls) {
+      expect(text).toContain(`"${call.resource}"`);
+      expect(text).toContain(String(call.parameters.amount));
+    }
+  });
+
   test('has pages that together have every approval once', async () => {
     const asked: string[] = [];
     for (let count = 0; count < 60; count += 1) asked.push(await ask(service.agent, refund(9000)));

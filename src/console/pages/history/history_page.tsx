@@ -1,5 +1,6 @@
 import { type ApprovalStatus, STATE_TABLE } from '../../../core/approval.ts';
 import { findUnsafeText, parsePrincipal } from '../../../core/identifiers.ts';
+import { gistOf } from '../../../operations/gist.ts';
 import { listApprovals } from '../../../operations/list_approvals.ts';
 import { wordsFor } from '../../../operations/show_words.ts';
 import { definePage } from '../../page.ts';
@@ -97,6 +98,7 @@ export const historyPage = definePage({
             <ApprovalTable
               caption="Approvals, newest first"
               approvals={page.items}
+              gistOf={(approval) => gistOf(approval, caller)}
               words={wordsFor(caller)}
             />
           )}

@@ -1,8 +1,9 @@
 import { formatId } from '../../../core/ids.ts';
 import { countFilledPlaces, countPlaces } from '../../../core/requirements.ts';
-import type { GistLine, JudgedItem, QueueItem } from '../../../operations/list_queue.ts';
+import type { JudgedItem, QueueItem } from '../../../operations/list_queue.ts';
 import type { Words } from '../../../operations/show_words.ts';
 import { Prose } from '../../prose.tsx';
+import { GistLines } from '../shared/gist_lines.tsx';
 import { agentPath, approvalPath, sessionPath } from '../shared/links.ts';
 import { Foreign } from '../shared/parts.tsx';
 import { Countdown } from '../shared/when.tsx';
@@ -16,23 +17,6 @@ export interface Alike {
 /** The id of a row in the page. */
 export function rowId(approvalId: string): string {
   return `row-${formatId('approval', approvalId)}`;
-}
-
-function Gist({ gist, linesLeftOut }: { gist: readonly GistLine[]; linesLeftOut: number }) {
-  return (
-    <dl class="gist">
-      {gist.map(({ label, text, leftOut }) => (
-        <div>
-          <dt>{label}</dt>
-          <dd>
-            <bdi>{text}</bdi>
-            {leftOut > 0 && <span class="muted"> … {leftOut} more characters</span>}
-          </dd>
-        </div>
-      ))}
-      {linesLeftOut > 0 && <div class="muted">and {linesLeftOut} more lines</div>}
-    </dl>
-  );
 }
 
 function Tags({ item, alike }: { item: QueueItem; alike: Alike }) {
@@ -126,7 +110,7 @@ export function QueueRow({
       <p class="ask-expiry">
         <Countdown expiresAt={item.expiresAt} readAt={readAt} />
       </p>
-      <Gist gist={item.gist} linesLeftOut={item.linesLeftOut} />
+      <GistLines gist={item.gist} />
       <Tags item={item} alike={alike} />
       <Place item={item} words={words} />
       {verdict.kind === 'cannot' && (

@@ -1,5 +1,7 @@
 import type { Approval } from '../../../core/approval.ts';
+import type { Gist } from '../../../operations/gist.ts';
 import type { Words } from '../../../operations/show_words.ts';
+import { GistLines } from './gist_lines.tsx';
 import { agentPath, approvalPath } from './links.ts';
 import { Foreign, StatusBadge } from './parts.tsx';
 import { When } from './when.tsx';
@@ -13,10 +15,12 @@ function Outcome({ approval: { status, outcome } }: { approval: Approval }) {
 export function ApprovalTable({
   caption,
   approvals,
+  gistOf,
   words,
 }: {
   caption: string;
   approvals: readonly Approval[];
+  gistOf: (approval: Approval) => Gist;
   words: Words;
 }) {
   return (
@@ -26,6 +30,7 @@ export function ApprovalTable({
         <thead>
           <tr>
             <th scope="col">Action</th>
+            <th scope="col">What</th>
             <th scope="col">Agent</th>
             <th scope="col">Status</th>
             <th scope="col">Asked</th>
@@ -42,6 +47,9 @@ export function ApprovalTable({
                   <Foreign words={words} text={approval.resolved.action} />
                 </a>
               </th>
+              <td data-label="What">
+                <GistLines gist={gistOf(approval)} />
+              </td>
               <td data-label="Agent">
                 <a href={agentPath(approval.agent)}>{approval.agent}</a>
               </td>
