@@ -64,8 +64,16 @@ export function findUnsafeText(text: string): UnsafeText | undefined {
   return /\p{Surrogate}/u.test(text) ? 'lone_surrogate' : undefined;
 }
 
-/** A principal as sent. */
-export const PRINCIPAL_NAME = /^[A-Za-z0-9._@:-]{1,128}$/;
+/**
+ * Names that clients take for steps in a path, however they are escaped (RFC 3986 §5.2.4): a call for one would be a
+ * call for something else.
+ */
+export function isDotSegment(name: string): boolean {
+  return name === '.' || name === '..';
+}
+
+/** A principal as sent; no dot segment. */
+export const PRINCIPAL_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._@:-]{1,128}$/;
 
 /** A principal in lower case, in which principals are compared; undefined for what is none. */
 export function parsePrincipal(raw: string): string | undefined {

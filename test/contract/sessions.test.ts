@@ -283,3 +283,23 @@ describe('twenty-five rejections of an agent within an hour', () => {
     expectOk(await tryIn(agent.client, 'fresh'), ASKED);
   });
 });
+
+describe('a name that paths cannot hold', () => {
+  test.each(['.', '..'])(
+    '`%s` is no session and no principal: a call for it would reach another',
+    async (name) => {
+      expectProblem(await tryIn(service.agent, name), 422, 'invalid_request', {
+        errors: [{ pointer: '/context/session_id', reason: expect.stringContaining('`..`') }],
+      });
+      const made = await service.operator.post('/v1/keys', { principal: name, roles: ['agent'] });
+      expectProblem(made, 422, 'invalid_request');
+      const owned = { principal: newName('agent'), roles: ['agent'], owner: name };
+      expectProblem(await service.operator.post('/v1/keys', owned), 422, 'invalid_request');
+    },
+  );
+
+  test.each(['...', '.a', 'a..b'])('`%s` is one like any other', async (name) => {
+    expect((await tryIn(service.agent, name)).body.decision).toBe('require_approval');
+    expectOk(await get('agent-1', name), { session_id: name });
+  });
+});

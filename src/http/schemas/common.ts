@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SOURCE_TRUSTS } from '../../core/action.ts';
-import { findUnsafeText, PRINCIPAL_NAME } from '../../core/identifiers.ts';
+import { findUnsafeText, isDotSegment, PRINCIPAL_NAME } from '../../core/identifiers.ts';
 import { ID_PREFIXES, type IdKind, UUID_V7_PATTERN } from '../../core/ids.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 
@@ -41,6 +41,14 @@ export function plainText(max: number) {
     .refine((text) => findUnsafeText(text) === undefined, 'must not have control or bidi characters');
 }
 
+/** A session's id, which stands in paths. */
+export function sessionName(max: number) {
+  return plainText(max).refine(
+    (name) => !isDotSegment(name),
+    'must not be `.` or `..`, which paths cannot name',
+  );
+}
+
 const LINE_BREAKS_AND_TABS = /[\t\n\r]/g;
 
 /** A person's words: line breaks and tabs are fine, other control and bidi characters are not. */
@@ -59,5 +67,5 @@ export const sourceTrust = z.enum(SOURCE_TRUSTS);
 
 export const principalName = z
   .string()
-  .regex(PRINCIPAL_NAME, 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`')
+  .regex(PRINCIPAL_NAME, 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`, and not `.` or `..`')
   .transform((name) => name.toLowerCase());

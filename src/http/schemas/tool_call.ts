@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { TIERS, type ToolCall } from '../../core/action.ts';
 import { normalizeIdentifier, RAW_IDENTIFIER_MAX } from '../../core/identifiers.ts';
-import { instant, jsonObject, plainText, sourceTrust } from './common.ts';
+import { instant, jsonObject, plainText, sessionName, sourceTrust } from './common.ts';
 
 const RESOURCE_MAX = 4096;
 
@@ -55,7 +55,7 @@ export const contextInput = z
     contains_sensitive_data: z.boolean().optional(),
     workspace: plainText(CONTEXT_TEXT_MAX).nullish(),
     environment: plainText(CONTEXT_TEXT_MAX).nullish(),
-    session_id: plainText(CONTEXT_TEXT_MAX).nullish(),
+    session_id: sessionName(CONTEXT_TEXT_MAX).nullish(),
     run_id: plainText(CONTEXT_TEXT_MAX).nullish(),
     parent_run_id: plainText(CONTEXT_TEXT_MAX).nullish(),
     unattended: z.boolean().optional(),

@@ -5,7 +5,7 @@ import { guardAttempts } from '../../../operations/attempts.ts';
 import type { AuthorizeAnswer } from '../../../operations/authorize.ts';
 import { waitForApproval } from '../../../operations/get_approval.ts';
 import { type CommandRequest, requestCommand } from '../../../operations/rpc/request_command.ts';
-import { plainText } from '../../schemas/common.ts';
+import { sessionName } from '../../schemas/common.ts';
 import { toAskerAnswer } from '../command_view.ts';
 import { defineMethod, type RpcCall } from '../method.ts';
 
@@ -27,7 +27,7 @@ const params = z.strictObject({
   cwd: optional(z.string()),
   env: optional(z.record(z.string(), z.string())),
   resolved_paths: optional(z.array(z.string())),
-  session_key: optional(plainText(SESSION_KEY_MAX)),
+  session_key: optional(sessionName(SESSION_KEY_MAX)),
   timeout_ms: optional(z.int().min(1).max(TIMEOUT_MAX_MS)),
   two_phase: optional(z.boolean()),
   detached: optional(z.boolean()),
