@@ -3,16 +3,19 @@ import { runAuthorizes } from './authorize.ts';
 import { EventReader } from './event_reader.ts';
 import { buildRequest, HttpClient } from './http_client.ts';
 import type { LoadResult } from './load.ts';
+import { OpenConsole, signInToConsole } from './open_console.ts';
 import { authorizeBody, type World } from './world.ts';
 
-/** As many readers of each of two approvers: those that read the stream, and those whose console does. */
+/** So many consoles of one approver, and as many readers of another. */
 const READERS_EACH = 200;
 /** How often something happens to approvals: an ask, which is cancelled at once. */
-const ASK_EVERY_MS = 100;
+const ASK_EVERY_MS = 500;
 const HEARD_WITHIN_MS = 10_000;
 
 export interface EventsUse {
   readers: number;
+  /** What consoles asked for to show what had happened. */
+  fragments: number;
   /** From an ask's answer until all had heard of it, in milliseconds. */
   toAllMs: number[];
   /** Of authorize, with readers and without; the same happens to approvals. */
@@ -56,18 +59,21 @@ async function runWithAsks(
   }
 }
 
-async function openReaders({ server }: World): Promise<EventReader[]> {
+async function openReaders({ server }: World): Promise<(EventReader | OpenConsole)[]> {
   const { url, tokens } = server;
-  const readers: EventReader[] = [];
+  const session = await signInToConsole(url, tokens.APPROVER2);
+  const credential = `authorization: Bearer ${tokens.APPROVER}`;
+  const readers: (EventReader | OpenConsole)[] = [];
   for (let opened = 0; opened < READERS_EACH; opened += 1) {
-    readers.push(await EventReader.open(url, tokens.APPROVER), await EventReader.open(url, tokens.APPROVER2));
+    readers.push(await EventReader.open(url, { path: '/v1/events', credential }));
+    readers.push(await OpenConsole.open(url, session));
   }
   return readers;
 }
 
 /** How long it took each ask to be heard of by all. */
 async function untilAllHeard(
-  readers: readonly EventReader[],
+  readers: readonly { heardAt: readonly number[] }[],
   answeredAt: readonly number[],
 ): Promise<number[]> {
   const deadline = performance.now() + HEARD_WITHIN_MS;
@@ -88,6 +94,7 @@ export async function measureEvents(world: World, rounds: number, operations: nu
   const withReaders: LoadResult[] = [];
   const without: LoadResult[] = [];
   const toAllMs: number[] = [];
+  let fragments = 0;
   await runWithAsks(world, operations);
   for (let round = 0; round < rounds; round += 1) {
     without.push((await runWithAsks(world, operations)).load);
@@ -95,7 +102,16 @@ export async function measureEvents(world: World, rounds: number, operations: nu
     const { load, answeredAt } = await runWithAsks(world, operations);
     withReaders.push(load);
     toAllMs.push(...(await untilAllHeard(readers, answeredAt)));
-    for (const reader of readers) reader.close();
+    for (const reader of readers) {
+      if (reader instanceof OpenConsole) fragments += reader.fragments;
+      reader.close();
+    }
   }
-  return { readers: READERS_EACH * 2, toAllMs, withReaders: pool(withReaders), without: pool(without) };
+  return {
+    readers: READERS_EACH * 2,
+    fragments,
+    toAllMs,
+    withReaders: pool(withReaders),
+    without: pool(without),
+  };
 }
