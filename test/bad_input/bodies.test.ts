@@ -142,7 +142,9 @@ describe.each(BODY_ROUTES.map((route) => ({ name: route.operationId, route })))(
     const absent = await callRoute(world, route, { path: nowhere(route.path) });
     for (const answer of [empty, absent]) {
       const code = expectProblem(seen(answer), 'no body');
-      expect(code).toBe(route.bodyOptional ? 'not_found' : 'invalid_request');
+      // Read as `{}`, a call on what is not there finds nothing; a first passkey lacks its code.
+      const isOfSomething = route.path.includes(':');
+      expect(code).toBe(route.bodyOptional && isOfSomething ? 'not_found' : 'invalid_request');
     }
     expect(await digestTables(world)).toEqual(before);
   });
@@ -166,7 +168,16 @@ function nowhere(path: string): string {
 }
 
 /** Routes that change something and are told all by their path. */
-const BODILESS = ['freezeAgent', 'unfreezeAgent', 'resumeAgent', 'resumeSession', 'activateRevision'];
+const BODILESS = [
+  'freezeAgent',
+  'unfreezeAgent',
+  'resumeAgent',
+  'resumeSession',
+  'activateRevision',
+  'createEnrolmentCode',
+  'rotateWebhookSecret',
+  'redeliverWebhookDelivery',
+];
 
 it('every route that can take a body is one of the routes of this battery', () => {
   const names = ROUTES.filter(({ method, rawBodyTypes }) => ['post', 'put'].includes(method) && !rawBodyTypes)
