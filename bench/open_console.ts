@@ -35,11 +35,13 @@ export class OpenConsole {
   readonly #changed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #isBusy = false;
+  #isClosed = false;
   #lastMs = Number.NEGATIVE_INFINITY;
   #restMs = 0;
   #events: EventReader | undefined;
-  /** Fragments that were had. */
+  /** Fragments that were had, and those that the service had no time for. */
   fragments = 0;
+  refused = 0;
 
   private constructor(client: HttpClient, head: string) {
     this.#client = client;
@@ -61,6 +63,7 @@ export class OpenConsole {
   }
 
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#events?.close();
     this.#client.close();
@@ -72,7 +75,7 @@ export class OpenConsole {
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#isBusy || this.#changed.size === 0) return;
+    if (this.#isClosed || this.#timer !== undefined || this.#isBusy || this.#changed.size === 0) return;
     const rested = this.#restMs === 0 ? 0 : this.#lastMs + this.#restMs - performance.now();
     this.#timer = setTimeout(() => void this.#ask(), Math.max(GATHER_MS, rested) + Math.random() * SPREAD_MS);
   }
@@ -88,8 +91,10 @@ export class OpenConsole {
       const { status } = await this.#client.send(
         Buffer.from(`GET ${path} HTTP/1.1\r\n${this.#head}\r\naccept: text/html\r\n\r\n`),
       );
-      if (status !== 200) throw new Error(`a fragment answered ${status}`);
-      this.fragments += 1;
+      if (status === 200) this.fragments += 1;
+      else this.refused += 1;
+    } catch (error) {
+      if (!this.#isClosed) throw error;
     } finally {
       this.#lastMs = performance.now();
       this.#isBusy = false;

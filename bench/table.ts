@@ -113,7 +113,7 @@ export function contentionRow({ aloneMs, losersMs }: Contention): Row {
   };
 }
 
-export function eventRows({ readers, fragments, toAllMs, withReaders, without }: EventsUse): Row[] {
+export function eventRows({ readers, fragments, refused, toAllMs, withReaders, without }: EventsUse): Row[] {
   const slowest = quantile(toAllMs, 1);
   const slowdown = quantile(withReaders.latencies, 0.99) / quantile(without.latencies, 0.99);
   return [
@@ -123,7 +123,7 @@ export function eventRows({ readers, fragments, toAllMs, withReaders, without }:
       target: `<= ${EVENT_TO_ALL_MS} ms`,
       reached: slowest <= EVENT_TO_ALL_MS,
       measured: pair(median(toAllMs), quantile(toAllMs, 0.99), 'ms'),
-      baseline: `${fragments} fragments`,
+      baseline: `${fragments} fragments, ${refused} refused`,
     },
     {
       measure: `p99 of authorize with these / without`,

@@ -1,6 +1,7 @@
 import type { SourceTrust, ToolCall } from '../../../src/core/action.ts';
 import type { JsonObject, JsonValue } from '../../../src/core/json.ts';
 import type { Review } from './wire_review.ts';
+import type { VoteSignature } from './wire_signature.ts';
 
 /** The service's requests and answers, with their wire names. */
 
@@ -86,6 +87,8 @@ export interface Vote {
   scope: Open<ApprovalScope>;
   reason: string | null;
   at: string;
+  /** Only of a vote that was signed. */
+  signature?: VoteSignature;
 }
 
 export interface Edit {
@@ -168,10 +171,13 @@ export interface ApproveInput {
   scope?: ApprovalScope | undefined;
   window_seconds?: number | undefined;
   max_uses?: number | undefined;
+  /** The AuthenticationResponseJSON of a passkey to this vote's signature options. */
+  signature?: Record<string, unknown> | undefined;
 }
 
 export interface RejectInput {
   view_hash?: string | undefined;
+  signature?: Record<string, unknown> | undefined;
   reason?: string | undefined;
 }
 
