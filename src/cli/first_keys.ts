@@ -1,8 +1,8 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NO_LIMITS } from '../core/caller.ts';
 import { sha256Hex } from '../core/digest.ts';
 import type { NewKey } from '../core/ports.ts';
-import { NO_LIMITS } from '../operations/create_key.ts';
 import type { Deps } from '../operations/deps.ts';
 import { makeToken } from '../operations/make_token.ts';
 import type { Database } from '../storage/database.ts';

@@ -18,6 +18,16 @@ export interface KeyLimits {
   skill: boolean;
 }
 
+/** The limits of a key that names none: it is bound by policy alone. */
+export const NO_LIMITS: KeyLimits = {
+  sourceTrustCeiling: 'trusted_internal',
+  environments: null,
+  workspaces: null,
+  unattended: false,
+  workspaceRoot: null,
+  skill: false,
+};
+
 /** Who calls: always taken from the credential, never from the request. */
 export interface Caller {
   tenantId: string;

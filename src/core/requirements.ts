@@ -48,3 +48,10 @@ export function fillsOpenPlace(
 ): boolean {
   return countFilledPlaces(requirements, [...votes, vote]) > countFilledPlaces(requirements, votes);
 }
+
+/** The groups of which a vote is still wanted. */
+export function findOpenGroups(requirements: Requirements, votes: readonly CountedVote[]): string[] {
+  return requirements.groups.filter((group) =>
+    fillsOpenPlace(requirements, votes, { approver: '', groups: [group] }),
+  );
+}

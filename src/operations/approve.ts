@@ -5,7 +5,12 @@ import type { AgentExecRules } from '../core/exec_approvals.ts';
 import { Fault } from '../core/fault.ts';
 import { collectGrantTerms, computeGrantFingerprint, toGrantQuery } from '../core/grant.ts';
 import type { PolicySet, Requirements } from '../core/policy.ts';
-import { areRequirementsMet, type CountedVote, fillsOpenPlace } from '../core/requirements.ts';
+import {
+  areRequirementsMet,
+  type CountedVote,
+  fillsOpenPlace,
+  findOpenGroups,
+} from '../core/requirements.ts';
 import type { AssertionResponse } from '../core/webauthn_ports.ts';
 import { assertLockedReadable, parseApprovalId } from './access.ts';
 import type { Deps } from './deps.ts';
@@ -55,10 +60,9 @@ export function assertFillsPlace(
   vote: CountedVote,
 ): void {
   if (fillsOpenPlace(requirements, votes, vote)) return;
-  const open = requirements.groups.filter((group) =>
-    fillsOpenPlace(requirements, votes, { approver: '', groups: [group] }),
-  );
-  const who = open.map((group) => `\`${group}\``).join(' or ');
+  const who = findOpenGroups(requirements, votes)
+    .map((group) => `\`${group}\``)
+    .join(' or ');
   throw new Fault('approver_not_eligible', `this vote fills no open place. Open to a member of ${who}`);
 }
 

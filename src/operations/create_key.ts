@@ -1,4 +1,4 @@
-import type { KeyLimits, Role } from '../core/caller.ts';
+import { type KeyLimits, NO_LIMITS, type Role } from '../core/caller.ts';
 import { Fault, type FaultIssue } from '../core/fault.ts';
 import type { KeyRecord } from '../core/ports.ts';
 import type { Deps } from './deps.ts';
@@ -20,16 +20,6 @@ export interface KeyMaker {
   principal: string | null;
   keyId: string | null;
 }
-
-/** The limits of a key that names none: it is bound by policy alone. */
-export const NO_LIMITS: KeyLimits = {
-  sourceTrustCeiling: 'trusted_internal',
-  environments: null,
-  workspaces: null,
-  unattended: false,
-  workspaceRoot: null,
-  skill: false,
-};
 
 const LIMIT_POINTERS: Record<keyof KeyLimits, string> = {
   sourceTrustCeiling: '/source_trust_ceiling',

@@ -1,9 +1,8 @@
-import type { Caller } from '../core/caller.ts';
+import { type Caller, NO_LIMITS } from '../core/caller.ts';
 import { unavailable } from '../core/common_faults.ts';
 import type { NewKey } from '../core/ports.ts';
 import { NOTHING_OF_ITS_OWN } from '../core/rules.ts';
 import type { NewRevision } from '../core/rules_ports.ts';
-import { NO_LIMITS } from './create_key.ts';
 import type { Deps } from './deps.ts';
 import { makeToken } from './make_token.ts';
 import { readBaseInForce } from './rules/current_rules.ts';

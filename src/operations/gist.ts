@@ -1,8 +1,4 @@
-import type { Approval } from '../core/approval.ts';
-import type { Caller } from '../core/caller.ts';
-import type { ReviewLineKind } from '../core/review.ts';
-import { maskerOf } from './masking.ts';
-import { reviewOf } from './review.ts';
+import type { Review, ReviewLineKind } from '../core/review.ts';
 
 /** A line of what would run, cut where it is long. */
 export interface GistLine {
@@ -40,9 +36,8 @@ function cut(text: string): Pick<GistLine, 'text' | 'leftOut'> {
   };
 }
 
-/** The gist of an approval, as the caller may see it. */
-export function gistOf(approval: Approval, caller: Caller): Gist {
-  const { lines } = reviewOf(approval, maskerOf(caller));
+/** The gist of a review. */
+export function gistOf({ lines }: Review): Gist {
   const resource = lines.filter(({ kind, text }) => kind === 'resource' && text !== 'null');
   const shown = [...resource, ...lines.filter(({ kind }) => !NOT_IN_GIST.has(kind))];
   return {

@@ -31,14 +31,14 @@ export interface Queue {
 
 const PAGE = 200;
 function toItem(approval: Approval, caller: Caller): QueueItem {
-  const { warnings } = reviewOf(approval, maskerOf(caller));
+  const review = reviewOf(approval, maskerOf(caller));
   const { approvalId, agent, owner, edits, resolved, context, requirements, selfApproval, votes } = approval;
   const { status, version, actionHash, reason, createdAt, expiresAt } = approval;
   return {
     ...{ approvalId, agent, owner, edits, resolved, context, requirements, selfApproval, votes },
     ...{ status, version, actionHash, reason, createdAt, expiresAt },
-    gist: gistOf(approval, caller),
-    warnings: [...new Set(warnings.map(({ code }) => code))],
+    gist: gistOf(review),
+    warnings: [...new Set(review.warnings.map(({ code }) => code))],
   };
 }
 

@@ -1,5 +1,11 @@
 import type { Approver, AskDecision, PolicySet, Requirements } from '../core/policy.ts';
-import { areRequirementsMet, type CountedVote, countPlaces, fillsOpenPlace } from '../core/requirements.ts';
+import {
+  areRequirementsMet,
+  type CountedVote,
+  countPlaces,
+  fillsOpenPlace,
+  findOpenGroups,
+} from '../core/requirements.ts';
 
 /** An ask as far as it says who may answer it. */
 export interface RoutedAsk {
@@ -12,9 +18,7 @@ export interface RoutedAsk {
 export type Routing = { isRoutable: true } | { isRoutable: false; lacking: string };
 
 function describeLack(requirements: Requirements, votes: readonly CountedVote[]): string {
-  const open = requirements.groups.filter((group) =>
-    fillsOpenPlace(requirements, votes, { approver: '', groups: [group] }),
-  );
+  const open = findOpenGroups(requirements, votes);
   const who =
     open.length > 0
       ? `no approver of ${open.map((group) => `\`${group}\``).join(' or ')} who may vote on it has a key that stands`

@@ -1,5 +1,5 @@
 import { and, eq, isNull, ne } from 'drizzle-orm';
-import type { KeyLimits } from '../core/caller.ts';
+import { type KeyLimits, NO_LIMITS } from '../core/caller.ts';
 import type { FreshKey, SlackStore, SlackUserKey } from '../core/slack_ports.ts';
 import type { Database, Executor } from './database.ts';
 import { guarded } from './database_errors.ts';
@@ -15,15 +15,8 @@ interface UserRow {
   token_hash: string | null;
 }
 
-/** A key of which nobody has the token needs no limits of its own. */
-const NO_LIMITS: KeyLimits = {
-  sourceTrustCeiling: 'unknown',
-  environments: null,
-  workspaces: null,
-  unattended: false,
-  workspaceRoot: null,
-  skill: false,
-};
+/** A key of which nobody has the token claims no origin. */
+const LIMITS: KeyLimits = { ...NO_LIMITS, sourceTrustCeiling: 'unknown' };
 
 async function findUser(
   { sql }: Database,
@@ -74,7 +67,7 @@ function makeKey(database: Database, tenantId: string, slackUser: string, fresh:
       groups: [],
       owner: null,
       defaultOwner: null,
-      limits: NO_LIMITS,
+      limits: LIMITS,
       createdBy: null,
       expiresAt: null,
       origin: 'slack',

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
 import { SOURCE_TRUSTS, TIERS } from '../../src/core/action.ts';
 import type { RunStanding } from '../../src/core/agent_ports.ts';
-import type { KeyLimits } from '../../src/core/caller.ts';
+import { type KeyLimits, NO_LIMITS } from '../../src/core/caller.ts';
 import {
   type ContextClaims,
   type ContextLimits,
   leastTrusted,
   limitContext as limit,
 } from '../../src/core/effective_context.ts';
-import { NO_LIMITS } from '../../src/operations/create_key.ts';
 
 const limits = (more: Partial<KeyLimits> = {}): KeyLimits => ({ ...NO_LIMITS, ...more });
 

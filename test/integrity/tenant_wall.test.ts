@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 as newUuid } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { CONSOLE_PAGES } from '../../src/console/pages/index.ts';
-import { NO_LIMITS } from '../../src/operations/create_key.ts';
+import { NO_LIMITS } from '../../src/core/caller.ts';
 import { createConsoleSessionStore } from '../../src/storage/console_sessions.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { deleteExpired } from '../../src/storage/delete_expired.ts';

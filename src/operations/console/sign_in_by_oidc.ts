@@ -1,7 +1,7 @@
+import { NO_LIMITS } from '../../core/caller.ts';
 import { agentFrozen } from '../../core/common_faults.ts';
 import { sha256Hex } from '../../core/digest.ts';
 import { Fault } from '../../core/fault.ts';
-import { NO_LIMITS } from '../create_key.ts';
 import type { Deps } from '../deps.ts';
 import { makeToken } from '../make_token.ts';
 

@@ -1,7 +1,6 @@
 import type { PrincipalSettings } from '../../core/agent_ports.ts';
-import { type Caller, UNRATED } from '../../core/caller.ts';
+import { type Caller, NO_LIMITS, UNRATED } from '../../core/caller.ts';
 import type { AskStanding, Decision, DecisionRequest, Explanation, PolicySet } from '../../core/policy.ts';
-import { NO_LIMITS } from '../create_key.ts';
 import { denialDigestOf } from '../decide_call.ts';
 import type { Deps } from '../deps.ts';
 import { readExecRules } from '../exec_rules.ts';

@@ -2,7 +2,7 @@ import { showText } from '../../analysis/review/show_text.ts';
 import { type Approval, presentVotes } from '../../core/approval.ts';
 import { formatId } from '../../core/ids.ts';
 import type { Masker } from '../../core/masker.ts';
-import { countFilledPlaces, countPlaces, fillsOpenPlace } from '../../core/requirements.ts';
+import { countFilledPlaces, countPlaces, findOpenGroups } from '../../core/requirements.ts';
 import type { SlackNotice } from '../../core/slack_ports.ts';
 import { reviewOf } from '../review.ts';
 
@@ -11,9 +11,7 @@ export function findMissing({ requirements, votes }: Approval): SlackNotice['mis
   const counted = presentVotes(votes).filter(({ decision }) => decision === 'approve');
   return {
     votes: countPlaces(requirements) - countFilledPlaces(requirements, counted),
-    groups: requirements.groups.filter((group) =>
-      fillsOpenPlace(requirements, counted, { approver: '', groups: [group] }),
-    ),
+    groups: findOpenGroups(requirements, counted),
   };
 }
 

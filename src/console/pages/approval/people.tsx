@@ -1,22 +1,15 @@
 import type { Approval, Vote } from '../../../core/approval.ts';
-import { countFilledPlaces, countPlaces, fillsOpenPlace } from '../../../core/requirements.ts';
+import { countFilledPlaces, countPlaces, findOpenGroups } from '../../../core/requirements.ts';
 import type { Words } from '../../../operations/show_words.ts';
 import { ForeignBlock } from '../shared/parts.tsx';
 import { When } from '../shared/when.tsx';
-
-/** The groups of which a vote is still wanted. */
-export function findOpenGroups({ requirements, votes }: Pick<Approval, 'requirements' | 'votes'>): string[] {
-  return requirements.groups.filter((group) =>
-    fillsOpenPlace(requirements, votes, { approver: '', groups: [group] }),
-  );
-}
 
 /** What is still wanted before the agent may go on, as a sentence; null when nothing is. */
 export function describeMissing(approval: Pick<Approval, 'requirements' | 'votes'>): string | null {
   const { requirements, votes } = approval;
   const missing = countPlaces(requirements) - countFilledPlaces(requirements, votes);
   if (missing <= 0) return null;
-  const groups = findOpenGroups(approval);
+  const groups = findOpenGroups(requirements, votes);
   const anyone = missing - groups.length;
   const parts = [
     ...groups.map((group) => `one vote of the group \`${group}\``),

@@ -2,6 +2,8 @@ import { type ApprovalStatus, STATE_TABLE } from '../../../core/approval.ts';
 import { findUnsafeText, parsePrincipal } from '../../../core/identifiers.ts';
 import { gistOf } from '../../../operations/gist.ts';
 import { listApprovals } from '../../../operations/list_approvals.ts';
+import { maskerOf } from '../../../operations/masking.ts';
+import { reviewOf } from '../../../operations/review.ts';
 import { wordsFor } from '../../../operations/show_words.ts';
 import { definePage } from '../../page.ts';
 import { ApprovalTable } from '../shared/approval_table.tsx';
@@ -84,6 +86,7 @@ export const historyPage = definePage({
             ...{ agent, tool: filter.tool || null, limit: PAGE_SIZE, before: readCursor(query) },
           });
     const next = toCursor(page.next);
+    const masker = maskerOf(caller);
     return {
       kind: 'html',
       title: 'History',
@@ -98,7 +101,7 @@ export const historyPage = definePage({
             <ApprovalTable
               caption="Approvals, newest first"
               approvals={page.items}
-              gistOf={(approval) => gistOf(approval, caller)}
+              gistOf={(approval) => gistOf(reviewOf(approval, masker))}
               words={wordsFor(caller)}
             />
           )}
