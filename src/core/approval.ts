@@ -2,7 +2,7 @@ import type { DecisionContext } from './action.ts';
 import { Fault, type FaultCode } from './fault.ts';
 import type { Requirements, Scope, SelfApproval, VoteScope } from './policy.ts';
 import type { Review, ReviewFacts } from './review.ts';
-import type { VoteSignature } from './vote_statement.ts';
+import type { VoteSignature } from './vote_signature.ts';
 
 export type ApprovalStatus =
   | 'pending'

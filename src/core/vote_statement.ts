@@ -1,5 +1,6 @@
 import { canonicalize } from './canonical_json.ts';
 import type { Requirements, VoteScope } from './policy.ts';
+import type { VoteSignature } from './vote_signature.ts';
 
 /** What a signed vote says, whole: nothing that the vote is bound to is left to whoever keeps it. */
 export interface VoteStatement {
@@ -24,21 +25,6 @@ export interface VoteStatement {
   expires_at: string;
   /** 32 random bytes in base64url. */
   nonce: string;
-}
-
-/** An assertion over a statement, with all that it takes to verify it elsewhere. Binary members are base64url. */
-export interface VoteSignature {
-  /** The canonical statement; its SHA-256 is the challenge that was signed. */
-  statement: string;
-  credential_id: string;
-  /** COSE key (RFC 9053 §7). */
-  public_key: string;
-  client_data_json: string;
-  authenticator_data: string;
-  signature: string;
-  /** What the authenticator vouched for: the relying party's id and the page's origin. */
-  rp_id: string;
-  origin: string;
 }
 
 /** An assertion that was verified, and what its vote spends. */

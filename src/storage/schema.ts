@@ -17,7 +17,7 @@ import type { ApprovalEdit, ApprovalOutcome, ApprovalStatus, VoidReason } from '
 import type { Role } from '../core/caller.ts';
 import type { Denial, Scope, SelfApproval, VoteScope } from '../core/policy.ts';
 import type { Review, ReviewFacts } from '../core/review.ts';
-import type { VoteSignature } from '../core/vote_statement.ts';
+import type { VoteSignature } from '../core/vote_signature.ts';
 import { createdAt, instant } from './columns.ts';
 
 // TENANT WALL: the tables of the schema files are of the two kinds that table_kinds.ts names. Every key and index of

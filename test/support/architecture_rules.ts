@@ -55,6 +55,7 @@ export const SDK_CORE: readonly string[] = [
   'src/core/strict_json.ts',
   'src/core/strict_json_error.ts',
   'src/core/strict_json_reader.ts',
+  'src/core/vote_signature.ts',
 ];
 
 /** The SDK's part that runs commands: a bundle of its own for Node, which reads commands as the service does. */

@@ -13,4 +13,3 @@ export type { ReportFailed } from './outcome_reporter.ts';
 export type { CallOptions, DefaultOptions, Guarded, ProtectedFunction, ProtectSpec } from './protect.ts';
 export type { Run } from './run_approved.ts';
 export type * from './wire.ts';
-export type * from './wire_signature.ts';

@@ -1,12 +1,12 @@
 import type { SourceTrust, ToolCall } from '../../../src/core/action.ts';
 import type { JsonObject, JsonValue } from '../../../src/core/json.ts';
+import type { VoteSignature } from '../../../src/core/vote_signature.ts';
 import type { Review } from './wire_review.ts';
-import type { VoteSignature } from './wire_signature.ts';
 
 /** The service's requests and answers, with their wire names. */
 
 export type * from './wire_review.ts';
-export type { JsonObject, JsonValue, SourceTrust, ToolCall };
+export type { JsonObject, JsonValue, SourceTrust, ToolCall, VoteSignature };
 
 /** The words known here, and any other that a later service may answer with. */
 type Open<Word extends string> = Word | (string & {});
