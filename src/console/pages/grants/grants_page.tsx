@@ -6,6 +6,7 @@ import { type Words, wordsFor } from '../../../operations/show_words.ts';
 import { CsrfField } from '../../csrf_field.tsx';
 import { definePage } from '../../page.ts';
 import { agentPath, approvalPath, sessionPath } from '../shared/links.ts';
+import { ListTable } from '../shared/list_table.tsx';
 import { Foreign } from '../shared/parts.tsx';
 import { When } from '../shared/when.tsx';
 
@@ -80,27 +81,14 @@ export function GrantTable({
   csrf: string;
 }) {
   return (
-    <div class="table-scroll">
-      <table class="list">
-        <caption>Grants in force, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Action</th>
-            <th scope="col">For</th>
-            <th scope="col">Scope</th>
-            <th scope="col">Uses</th>
-            <th scope="col">Ends</th>
-            <th scope="col">Granted by</th>
-            <th scope="col">Revoke</th>
-          </tr>
-        </thead>
-        <tbody>
-          {grants.map((grant) => (
-            <GrantRow {...{ grant, words, csrf }} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ListTable
+      caption="Grants in force, newest first"
+      columns={['Action', 'For', 'Scope', 'Uses', 'Ends', 'Granted by', 'Revoke']}
+    >
+      {grants.map((grant) => (
+        <GrantRow {...{ grant, words, csrf }} />
+      ))}
+    </ListTable>
   );
 }
 

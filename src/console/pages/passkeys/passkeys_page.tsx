@@ -2,6 +2,7 @@ import type { Passkey } from '../../../core/webauthn_ports.ts';
 import { listPasskeys } from '../../../operations/webauthn/list_passkeys.ts';
 import { CsrfField } from '../../csrf_field.tsx';
 import { definePage, type PageInput } from '../../page.ts';
+import { ListTable } from '../shared/list_table.tsx';
 import { ActionButton } from '../shared/parts.tsx';
 import { When } from '../shared/when.tsx';
 
@@ -41,23 +42,11 @@ function PasskeyRow({ passkey, csrf }: { passkey: Passkey; csrf: string }) {
 
 function PasskeyTable({ passkeys, csrf }: { passkeys: readonly Passkey[]; csrf: string }) {
   return (
-    <div class="table-scroll">
-      <table class="list">
-        <caption>Your passkeys, oldest first</caption>
-        <thead>
-          <tr>
-            {['Passkey', 'Kept', 'Made', 'Last used', 'Remove'].map((heading) => (
-              <th scope="col">{heading}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {passkeys.map((passkey) => (
-            <PasskeyRow {...{ passkey, csrf }} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ListTable caption="Your passkeys, oldest first" columns={['{heading}']}>
+      {passkeys.map((passkey) => (
+        <PasskeyRow {...{ passkey, csrf }} />
+      ))}
+    </ListTable>
   );
 }
 

@@ -5,6 +5,7 @@ import type { PoliciesInForce } from '../../../operations/rules/policies_in_forc
 import type { ToolEntry } from '../../../operations/rules/tool_entries.ts';
 import { type Words, wordsFor } from '../../../operations/show_words.ts';
 import { definePage } from '../../page.ts';
+import { ListTable } from '../shared/list_table.tsx';
 import { Facts, Foreign, Hash } from '../shared/parts.tsx';
 import { When } from '../shared/when.tsx';
 
@@ -36,39 +37,28 @@ function Tools({ entries, words }: { entries: readonly ToolEntry[]; words: Words
       <h2 id="tools">
         Tools <span class="count">{entries.length}</span>
       </h2>
-      <div class="table-scroll">
-        <table class="list">
-          <caption>Registered tools, by name</caption>
-          <thead>
-            <tr>
-              <th scope="col">Tool</th>
-              <th scope="col">Operation</th>
-              <th scope="col">Facts</th>
-              <th scope="col">Permission</th>
-              <th scope="col">From</th>
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map(({ isBase, registration }) => (
-              <tr>
-                <th scope="row" data-label="Tool">
-                  <Foreign words={words} text={registration.tool} />
-                </th>
-                <td data-label="Operation">
-                  <Foreign words={words} text={registration.action} />
-                </td>
-                <td data-label="Facts">
-                  {FACTS.filter((fact) => registration[fact])
-                    .map((fact) => fact.replaceAll('_', ' '))
-                    .join(', ') || 'none'}
-                </td>
-                <td data-label="Permission">{registration.permission ?? '–'}</td>
-                <td data-label="From">{isBase ? 'the base set' : 'this tenant'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ListTable
+        caption="Registered tools, by name"
+        columns={['Tool', 'Operation', 'Facts', 'Permission', 'From']}
+      >
+        {entries.map(({ isBase, registration }) => (
+          <tr>
+            <th scope="row" data-label="Tool">
+              <Foreign words={words} text={registration.tool} />
+            </th>
+            <td data-label="Operation">
+              <Foreign words={words} text={registration.action} />
+            </td>
+            <td data-label="Facts">
+              {FACTS.filter((fact) => registration[fact])
+                .map((fact) => fact.replaceAll('_', ' '))
+                .join(', ') || 'none'}
+            </td>
+            <td data-label="Permission">{registration.permission ?? '–'}</td>
+            <td data-label="From">{isBase ? 'the base set' : 'this tenant'}</td>
+          </tr>
+        ))}
+      </ListTable>
     </section>
   );
 }

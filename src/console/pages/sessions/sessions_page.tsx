@@ -5,6 +5,7 @@ import { resumeSession } from '../../../operations/resume_session.ts';
 import { wordsFor } from '../../../operations/show_words.ts';
 import { definePage, type PageInput } from '../../page.ts';
 import { agentPath, fromSegment, sessionPath } from '../shared/links.ts';
+import { ListTable } from '../shared/list_table.tsx';
 import { Foreign } from '../shared/parts.tsx';
 import { ResumeButton } from '../shared/resume_button.tsx';
 import { When } from '../shared/when.tsx';
@@ -31,44 +32,30 @@ async function toPaused({ deps, caller }: PageInput, { agents, sessions }: Pause
 function PausedTable({ paused, input }: { paused: readonly Paused[]; input: PageInput }) {
   const words = wordsFor(input.caller);
   return (
-    <div class="table-scroll">
-      <table class="list">
-        <caption>What is paused, longest first: every ask of it is denied</caption>
-        <thead>
-          <tr>
-            <th scope="col">Agent</th>
-            <th scope="col">Session</th>
-            <th scope="col">Rejections</th>
-            <th scope="col">Paused</th>
-            <th scope="col">Resume</th>
-          </tr>
-        </thead>
-        <tbody>
-          {paused.map(({ agent, sessionId, rejections, pausedAt, obstacle }, index) => (
-            <tr>
-              <th scope="row" data-label="Agent">
-                <a
-                  class="row-link"
-                  href={sessionId === null ? agentPath(agent) : sessionPath(agent, sessionId)}
-                >
-                  {agent}
-                </a>
-              </th>
-              <td data-label="Session">
-                {sessionId === null ? 'all of the agent' : <Foreign words={words} text={sessionId} />}
-              </td>
-              <td data-label="Rejections">{rejections ?? '–'}</td>
-              <td data-label="Paused">
-                <When at={pausedAt} />
-              </td>
-              <td data-label="Resume">
-                <ResumeButton {...{ agent, sessionId, obstacle, csrf: input.csrf, id: `resume-${index}` }} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ListTable
+      caption="What is paused, longest first: every ask of it is denied"
+      columns={['Agent', 'Session', 'Rejections', 'Paused', 'Resume']}
+    >
+      {paused.map(({ agent, sessionId, rejections, pausedAt, obstacle }, index) => (
+        <tr>
+          <th scope="row" data-label="Agent">
+            <a class="row-link" href={sessionId === null ? agentPath(agent) : sessionPath(agent, sessionId)}>
+              {agent}
+            </a>
+          </th>
+          <td data-label="Session">
+            {sessionId === null ? 'all of the agent' : <Foreign words={words} text={sessionId} />}
+          </td>
+          <td data-label="Rejections">{rejections ?? '–'}</td>
+          <td data-label="Paused">
+            <When at={pausedAt} />
+          </td>
+          <td data-label="Resume">
+            <ResumeButton {...{ agent, sessionId, obstacle, csrf: input.csrf, id: `resume-${index}` }} />
+          </td>
+        </tr>
+      ))}
+    </ListTable>
   );
 }
 

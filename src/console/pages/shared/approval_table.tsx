@@ -3,6 +3,7 @@ import type { Gist } from '../../../operations/gist.ts';
 import type { Words } from '../../../operations/show_words.ts';
 import { GistLines } from './gist_lines.tsx';
 import { agentPath, approvalPath } from './links.ts';
+import { ListTable } from './list_table.tsx';
 import { Foreign, StatusBadge } from './parts.tsx';
 import { When } from './when.tsx';
 
@@ -24,49 +25,36 @@ export function ApprovalTable({
   words: Words;
 }) {
   return (
-    <div class="table-scroll">
-      <table class="list">
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Action</th>
-            <th scope="col">What</th>
-            <th scope="col">Agent</th>
-            <th scope="col">Status</th>
-            <th scope="col">Asked</th>
-            <th scope="col">Decided by</th>
-            <th scope="col">Outcome</th>
-          </tr>
-        </thead>
-        <tbody>
-          {approvals.map((approval) => (
-            <tr>
-              <th scope="row" data-label="Action">
-                <a class="row-link" href={approvalPath(approval.approvalId)}>
-                  <Foreign words={words} text={approval.resolved.tool} /> ·{' '}
-                  <Foreign words={words} text={approval.resolved.action} />
-                </a>
-              </th>
-              <td data-label="What">
-                <GistLines gist={gistOf(approval)} />
-              </td>
-              <td data-label="Agent">
-                <a href={agentPath(approval.agent)}>{approval.agent}</a>
-              </td>
-              <td data-label="Status">
-                <StatusBadge status={approval.status} />
-              </td>
-              <td data-label="Asked">
-                <When at={approval.createdAt} />
-              </td>
-              <td data-label="Decided by">{approval.decidedBy ?? '–'}</td>
-              <td data-label="Outcome">
-                <Outcome approval={approval} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ListTable
+      caption={caption}
+      columns={['Action', 'What', 'Agent', 'Status', 'Asked', 'Decided by', 'Outcome']}
+    >
+      {approvals.map((approval) => (
+        <tr>
+          <th scope="row" data-label="Action">
+            <a class="row-link" href={approvalPath(approval.approvalId)}>
+              <Foreign words={words} text={approval.resolved.tool} /> ·{' '}
+              <Foreign words={words} text={approval.resolved.action} />
+            </a>
+          </th>
+          <td data-label="What">
+            <GistLines gist={gistOf(approval)} />
+          </td>
+          <td data-label="Agent">
+            <a href={agentPath(approval.agent)}>{approval.agent}</a>
+          </td>
+          <td data-label="Status">
+            <StatusBadge status={approval.status} />
+          </td>
+          <td data-label="Asked">
+            <When at={approval.createdAt} />
+          </td>
+          <td data-label="Decided by">{approval.decidedBy ?? '–'}</td>
+          <td data-label="Outcome">
+            <Outcome approval={approval} />
+          </td>
+        </tr>
+      ))}
+    </ListTable>
   );
 }
