@@ -95,6 +95,8 @@ export interface ConsumedApproval {
 export interface ApprovalStore {
   find(tenantId: string, approvalId: string): Promise<Approval | undefined>;
   list(tenantId: string, filter: ApprovalFilter): Promise<{ items: Approval[]; next: string | null }>;
+  /** When people last decided an approval of the tenant, as far as the newest few tell; null when none did. */
+  findLastDecidedAt(tenantId: string): Promise<Date | null>;
   /** Notes that an approver was shown an approval; the first time is kept. */
   recordShown(tenantId: string, approvalId: string, approver: string): Promise<void>;
   /** How many approvals of all tenants wait for a decision now. */

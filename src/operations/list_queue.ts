@@ -27,6 +27,8 @@ export interface Queue {
   /** The database's clock when the last of it was read; this process's when nothing waits. */
   readAt: Date;
   items: QueueItem[];
+  /** When people last decided something, where nothing waits; null where nothing is known of it. */
+  lastDecidedAt: Date | null;
 }
 
 const PAGE = 200;
@@ -61,7 +63,8 @@ async function readAll(deps: Deps, caller: Caller): Promise<Queue> {
   items.sort(
     (a, b) => a.expiresAt.getTime() - b.expiresAt.getTime() || (a.approvalId < b.approvalId ? -1 : 1),
   );
-  return { readAt, items };
+  const lastDecidedAt = items.length === 0 ? await deps.approvals.findLastDecidedAt(caller.tenantId) : null;
+  return { readAt, items, lastDecidedAt };
 }
 
 const sharedReads = new WeakMap<Deps, ReturnType<typeof createSharedReads<Queue>>>();

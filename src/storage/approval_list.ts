@@ -46,6 +46,26 @@ export async function listPendingCommands(executor: Executor, tenantId: string):
   return readings.map(toApproval);
 }
 
+/** Lists are by when they were asked for, and nothing lives longer than a day: so many of the newest are looked through. */
+const LATELY_MAX = 50;
+const LATELY_DECIDED = ['consumed', 'approved', 'rejected'] as const;
+
+/** When people last decided an approval of a tenant; see `ApprovalStore.findLastDecidedAt`. */
+export async function findLastDecidedAt(executor: Executor, tenantId: string): Promise<Date | null> {
+  const found = await Promise.all(
+    LATELY_DECIDED.map((status) =>
+      executor
+        .select({ decidedAt: approvals.decidedAt })
+        .from(approvals)
+        .where(and(eq(approvals.tenantId, tenantId), hasStatus(status)))
+        .orderBy(desc(approvals.approvalId))
+        .limit(LATELY_MAX),
+    ),
+  );
+  const times = found.flat().flatMap(({ decidedAt }) => (decidedAt === null ? [] : decidedAt.getTime()));
+  return times.length === 0 ? null : new Date(Math.max(...times));
+}
+
 /** A page of a tenant's approvals, newest first; filtered in the statement, so that no page hides a match. */
 export async function listApprovals(
   executor: Executor,

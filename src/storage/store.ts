@@ -9,7 +9,7 @@ import type { RevisionStore } from '../core/rules_ports.ts';
 import type { SlackStore } from '../core/slack_ports.ts';
 import type { PasskeyStore } from '../core/webauthn_ports.ts';
 import type { WebhookStore } from '../core/webhook_ports.ts';
-import { listApprovals, listPendingCommands } from './approval_list.ts';
+import { findLastDecidedAt, listApprovals, listPendingCommands } from './approval_list.ts';
 import { createApprovalFind } from './approval_rows.ts';
 import { createTransition } from './approval_transition.ts';
 import { createApprovalViews } from './approval_views.ts';
@@ -84,6 +84,7 @@ export function createStore(database: Database, publisher: SignalPublisher): Sto
     revisions: createRevisionStore(database, publisher),
     approvals: {
       find: createApprovalFind(database),
+      findLastDecidedAt: (tenantId) => guarded(() => findLastDecidedAt(database.db, tenantId)),
       list: (tenantId, filter) => guarded(() => listApprovals(database.db, tenantId, filter)),
       transition: createTransition(database, publisher),
       consume: createConsume(database, publisher),

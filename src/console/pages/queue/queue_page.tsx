@@ -3,7 +3,6 @@ import type { Approval } from '../../../core/approval.ts';
 import { parsePrincipal } from '../../../core/identifiers.ts';
 import { formatId } from '../../../core/ids.ts';
 import { getReadable } from '../../../operations/access.ts';
-import { listApprovals } from '../../../operations/list_approvals.ts';
 import {
   type JudgedItem,
   judgeItems,
@@ -25,11 +24,8 @@ import { QueueRow } from './queue_row.tsx';
 const ROWS_MAX = 1000;
 /** Rows that a script asks for at once, at the most. */
 const ASKED_MAX = 50;
-/** Lists are by when they were asked for, and nothing lives longer than a day: so many of the newest are looked through. */
-const LATELY_MAX = 50;
 /** Of more identical actions than these those that a script did not ask for are left as they are. */
 const ALIKE_MAX = 20;
-const LATELY_DECIDED = ['consumed', 'approved', 'rejected'] as const;
 
 /** All that the page is made of. */
 interface QueueView {
@@ -38,27 +34,12 @@ interface QueueView {
   wanted: readonly QueueItem[];
   rows: readonly JudgedItem[];
   gone: readonly Approval[];
-  lastDecided: Approval | null;
   words: Words;
   csrf: string;
 }
 
 function readFilter(query: URLSearchParams): QueueFilter {
   return { agent: parsePrincipal(query.get('agent') ?? '') ?? null, tool: query.get('tool') || null };
-}
-
-/** What was decided last, as far as the newest few approvals tell. */
-async function findLastDecided({ deps, caller }: PageInput): Promise<Approval | null> {
-  const pages = await Promise.all(
-    LATELY_DECIDED.map((status) =>
-      listApprovals(deps, caller, {
-        ...{ status, agent: null, tool: null, outcomeMissing: false, limit: LATELY_MAX, before: null },
-      }),
-    ),
-  );
-  const decided = pages.flatMap(({ items }) => items).filter(({ decidedAt }) => decidedAt !== null);
-  const atOf = ({ decidedAt }: Approval): number => decidedAt?.getTime() ?? 0;
-  return decided.toSorted((a, b) => atOf(b) - atOf(a))[0] ?? null;
 }
 
 /** Those of the approvals that a script asks for which wait no more. */
@@ -97,7 +78,6 @@ async function readView(input: PageInput): Promise<QueueView> {
   return {
     ...{ filter, queue, wanted, rows },
     gone: asked === undefined ? [] : await findGone(input, asked, queue),
-    lastDecided: queue.items.length === 0 ? await findLastDecided(input) : null,
     words: wordsFor(caller),
     csrf,
   };
@@ -137,7 +117,7 @@ function Chips({
   );
 }
 
-function Empty({ view: { filter, queue, lastDecided } }: { view: QueueView }) {
+function Empty({ view: { filter, queue } }: { view: QueueView }) {
   if (queue.items.length > 0) {
     return (
       <p class="empty">
@@ -149,11 +129,11 @@ function Empty({ view: { filter, queue, lastDecided } }: { view: QueueView }) {
   return (
     <p class="empty">
       Nothing waits for a decision.{' '}
-      {lastDecided?.decidedAt == null ? (
+      {queue.lastDecidedAt === null ? (
         <>Nothing has been decided yet.</>
       ) : (
         <>
-          Last decided <When at={lastDecided.decidedAt} />.
+          Last decided <When at={queue.lastDecidedAt} />.
         </>
       )}
     </p>
