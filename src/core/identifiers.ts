@@ -64,6 +64,13 @@ export function findUnsafeText(text: string): UnsafeText | undefined {
   return /\p{Surrogate}/u.test(text) ? 'lone_surrogate' : undefined;
 }
 
+const LINE_BREAKS_AND_TABS = /[\t\n\r]/g;
+
+/** The same of a person's words, in which line breaks and tabs are fine. */
+export function findUnsafeProse(text: string): UnsafeText | undefined {
+  return findUnsafeText(text.replace(LINE_BREAKS_AND_TABS, ''));
+}
+
 /**
  * Names that clients take for steps in a path, however they are escaped (RFC 3986 §5.2.4): a call for one would be a
  * call for something else.

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { REASON_LENGTH_MAX } from '../../core/vote_limits.ts';
 import { assertionResponse } from '../../core/webauthn_responses.ts';
 import { approve } from '../../operations/approve.ts';
 import { cancel } from '../../operations/cancel.ts';
@@ -12,9 +13,7 @@ import { toolCallInput } from '../schemas/tool_call.ts';
 import { readWidening, viewHash, wideningMembers } from '../schemas/vote.ts';
 import { approvalAnswer, ETAG_HEADER } from './approval_answer.ts';
 
-const REASON_MAX = 2000;
-
-const reason = prose(REASON_MAX).nullish();
+const reason = prose(REASON_LENGTH_MAX).nullish();
 /** What a passkey answered to `POST /v1/approvals/:id/signature-options`. */
 const signature = assertionResponse.nullish();
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SOURCE_TRUSTS } from '../../core/action.ts';
-import { findUnsafeText, isDotSegment, PRINCIPAL_NAME } from '../../core/identifiers.ts';
+import { findUnsafeProse, findUnsafeText, isDotSegment, PRINCIPAL_NAME } from '../../core/identifiers.ts';
 import { ID_PREFIXES, type IdKind, UUID_V7_PATTERN } from '../../core/ids.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 
@@ -49,8 +49,6 @@ export function sessionName(max: number) {
   );
 }
 
-const LINE_BREAKS_AND_TABS = /[\t\n\r]/g;
-
 /** A person's words: line breaks and tabs are fine, other control and bidi characters are not. */
 export function prose(max: number) {
   return z
@@ -58,7 +56,7 @@ export function prose(max: number) {
     .min(1)
     .max(max)
     .refine(
-      (text) => findUnsafeText(text.replace(LINE_BREAKS_AND_TABS, '')) === undefined,
+      (text) => findUnsafeProse(text) === undefined,
       'must not have control characters but line breaks and tabs, nor bidi characters',
     );
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Fault, type FaultIssue } from '../../core/fault.ts';
 import { VOTE_SCOPES } from '../../core/policy.ts';
+import { WINDOW_SECONDS_MAX, WINDOW_USES_MAX } from '../../core/vote_limits.ts';
 import type { Widening } from '../../operations/widen.ts';
 import { sha256 } from './common.ts';
 
@@ -13,8 +14,8 @@ export const viewHash = sha256.nullish().meta({
 
 export const wideningMembers = {
   scope: z.enum(VOTE_SCOPES).nullish(),
-  window_seconds: z.int().min(1).max(86_400).nullish(),
-  max_uses: z.int().min(1).max(100).nullish(),
+  window_seconds: z.int().min(1).max(WINDOW_SECONDS_MAX).nullish(),
+  max_uses: z.int().min(1).max(WINDOW_USES_MAX).nullish(),
 };
 
 interface SentWidening {

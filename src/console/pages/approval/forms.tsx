@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { formatId } from '../../../core/ids.ts';
 import type { VoteScope } from '../../../core/policy.ts';
+import { REASON_LENGTH_MAX } from '../../../core/vote_limits.ts';
 import type { Verdict } from '../../../operations/decidability.ts';
 import { writeForEditing } from '../../../operations/show_words.ts';
 import { CsrfField } from '../../csrf_field.tsx';
@@ -53,7 +54,7 @@ function ReasonField({ view, name, label }: { view: ApprovalView; name: FormName
   return (
     <p class="field">
       <label for={`${name}-reason`}>{label}</label>
-      <textarea id={`${name}-reason`} name="reason" rows={2} maxlength={2000}>
+      <textarea id={`${name}-reason`} name="reason" rows={2} maxlength={REASON_LENGTH_MAX}>
         {typedIn(view, name, 'reason')}
       </textarea>
     </p>

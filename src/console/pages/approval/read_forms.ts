@@ -1,15 +1,12 @@
 import { Fault, type FaultIssue } from '../../../core/fault.ts';
-import { findUnsafeText } from '../../../core/identifiers.ts';
+import { findUnsafeProse } from '../../../core/identifiers.ts';
 import { isJsonObject, type JsonObject } from '../../../core/json.ts';
 import { VOTE_SCOPES, type VoteScope } from '../../../core/policy.ts';
 import { parseStrictJson, StrictJsonError } from '../../../core/strict_json.ts';
+import { REASON_LENGTH_MAX, WINDOW_SECONDS_MAX, WINDOW_USES_MAX } from '../../../core/vote_limits.ts';
 import type { Widening } from '../../../operations/widen.ts';
 
 type Form = ReadonlyMap<string, string>;
-
-const REASON_MAX = 2000;
-const WINDOW_SECONDS_MAX = 86_400;
-const USES_MAX = 100;
 
 const JSON_REASONS: Readonly<Record<string, string>> = {
   syntax: 'is not JSON from here on',
@@ -45,9 +42,9 @@ export function readShown(form: Form): { ifMatch: number; viewHash: string } {
 export function readReason(form: Form): string | undefined {
   const reason = (form.get('reason') ?? '').replaceAll('\r\n', '\n').trim();
   if (reason === '') return undefined;
-  if (reason.length > REASON_MAX)
-    refuse([{ pointer: '/reason', reason: `has more than ${REASON_MAX} characters` }]);
-  if (findUnsafeText(reason.replace(/[\t\n\r]/g, '')) !== undefined) {
+  if (reason.length > REASON_LENGTH_MAX)
+    refuse([{ pointer: '/reason', reason: `has more than ${REASON_LENGTH_MAX} characters` }]);
+  if (findUnsafeProse(reason) !== undefined) {
     refuse([{ pointer: '/reason', reason: 'must not have control or bidi characters' }]);
   }
   return reason;
@@ -69,7 +66,7 @@ export function readWidening(form: Form): Widening {
   return {
     scope,
     windowSeconds: readWhole(form, 'window_seconds', WINDOW_SECONDS_MAX),
-    maxUses: readWhole(form, 'max_uses', USES_MAX),
+    maxUses: readWhole(form, 'max_uses', WINDOW_USES_MAX),
   };
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { notFound } from '../../../core/common_faults.ts';
 import { Fault, type FaultCode } from '../../../core/fault.ts';
+import { REASON_LENGTH_MAX } from '../../../core/vote_limits.ts';
 import { guardAttempts } from '../../../operations/attempts.ts';
 import { type Resolution, type Resolved, resolveCommand } from '../../../operations/rpc/resolve_command.ts';
 import { prose, sha256 } from '../../schemas/common.ts';
@@ -9,7 +10,6 @@ import { RPC_CODES, RpcRefusal } from '../rpc_error.ts';
 
 const ID_MAX = 256;
 const NAME_MAX = 256;
-const REASON_MAX = 2000;
 
 /** What each decision wants; the names with dashes are those of other gateways. There is no yes for always. */
 const WANTED = {
@@ -37,7 +37,7 @@ const NOT_WAITING: ReadonlySet<FaultCode> = new Set([
 const params = z.strictObject({
   id: z.string().min(1).max(ID_MAX),
   decision: z.enum(Object.keys(WANTED) as [keyof typeof WANTED]),
-  reason: prose(REASON_MAX).nullish(),
+  reason: prose(REASON_LENGTH_MAX).nullish(),
   action_hash: sha256.nullish(),
   resolved_by: z.string().max(NAME_MAX).nullish(),
 });
