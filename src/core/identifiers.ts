@@ -79,8 +79,9 @@ export function isDotSegment(name: string): boolean {
   return name === '.' || name === '..';
 }
 
-/** A principal as sent; no dot segment. */
-export const PRINCIPAL_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._@:-]{1,128}$/;
+/** A principal as sent; no dot segment. Without lookahead, which JSON Schema's readers need not have (RFC 9485). */
+export const PRINCIPAL_NAME =
+  /^(?:[A-Za-z0-9._@:-]?[A-Za-z0-9_@:-]|[A-Za-z0-9_@:-]\.|[A-Za-z0-9._@:-]{3,128})$/;
 
 /** A principal in lower case, in which principals are compared; undefined for what is none. */
 export function parsePrincipal(raw: string): string | undefined {

@@ -18,7 +18,9 @@ const text = z
   .refine((value) => findUnsafeText(value) === undefined, 'must not have control or bidi characters');
 
 /** A principal's name as written; policy compares it in lower case. */
-export const principalName = z.string().regex(PRINCIPAL_NAME, 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`');
+export const principalName = z
+  .string()
+  .regex(PRINCIPAL_NAME, 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`, and not `.` or `..`');
 export const groupNames = z.array(z.string().regex(GROUP_NAME, 'must be 1 to 64 of `A-Z a-z 0-9 . _ @ : -`'));
 
 const toolCall = z.strictObject({

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findUnsafeText } from '../../src/core/identifiers.ts';
+import { findUnsafeText, isDotSegment } from '../../src/core/identifiers.ts';
 import { authorize } from '../support/calls.ts';
 import { putTool } from '../support/rules.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
@@ -44,7 +44,8 @@ function asContext(text: string): string | null {
   const characters = Array.from(text, (character) =>
     findUnsafeText(character) === undefined ? character : '',
   );
-  return characters.join('').slice(0, 256) || null;
+  const shown = characters.join('').slice(0, 256);
+  return shown === '' || isDotSegment(shown) ? null : shown;
 }
 
 function callOf(text: string) {

@@ -1,5 +1,7 @@
 import { request } from 'node:http';
+import { RE2JS } from 're2js';
 import { afterAll, describe, expect, test } from 'vitest';
+import { PRINCIPAL_NAME } from '../../src/core/identifiers.ts';
 import { ROUTES } from '../../src/http/routes/index.ts';
 import { authorize, refund } from '../support/calls.ts';
 import { startTestService } from '../support/test_service.ts';
@@ -132,6 +134,15 @@ describe('the documents', () => {
       expect(operation.responses['401'].content).toHaveProperty(['application/problem+json']);
     }
     for (const path of OPEN_PATHS) expect(answer.body.paths[path]?.get, path).toBeDefined();
+  });
+
+  test('/openapi.json has no pattern that linear-time engines, such as those of Go and Rust, cannot read', async () => {
+    const { text } = await service.anonymous.get('/openapi.json');
+    const patterns = [...text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, found]) =>
+      JSON.parse(found ?? ''),
+    );
+    expect(patterns).toContain(PRINCIPAL_NAME.source);
+    for (const pattern of new Set(patterns)) expect(() => RE2JS.compile(pattern), pattern).not.toThrow();
   });
 
   test('every route of the contract is served', () => {

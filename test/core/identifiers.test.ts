@@ -170,7 +170,14 @@ describe('principals and tenants', () => {
     expect(parsePrincipal('a'.repeat(128))).toBe('a'.repeat(128));
   });
 
-  it.each(['', 'a'.repeat(129), 'a b', 'a\n', 'é', 'a/b', '\u212a', 'ı', 'a\u200b'])(
+  it.each(['-', '_.', '._', '.a', 'a.', '...', '..a', '.'.repeat(128)])(
+    'takes `%s`, which no path takes for a step, as a principal',
+    (raw) => {
+      expect(parsePrincipal(raw)).toBe(raw);
+    },
+  );
+
+  it.each(['', '.', '..', 'a'.repeat(129), 'a b', 'a\n', '..\n', 'é', 'a/b', '\u212a', 'ı', 'a\u200b'])(
     'refuses the principal `%s`',
     (raw) => {
       expect(parsePrincipal(raw)).toBeUndefined();

@@ -8,7 +8,7 @@ const KINDS = Object.keys(ID_PREFIXES) as IdKind[];
 describe('ids', () => {
   it('have the prefixes of the wire contract', () => {
     expect(KINDS.map((kind) => formatId(kind, UUID))).toStrictEqual(
-      ['dec_', 'apr_', 'grt_', 'den_', 'rcp_', 'key_', 'req_'].map((prefix) => prefix + UUID),
+      ['dec_', 'apr_', 'grt_', 'den_', 'rcp_', 'key_', 'req_', 'whk_', 'dlv_'].map((prefix) => prefix + UUID),
     );
   });
 

@@ -44,7 +44,11 @@ afterAll(async () => {
   for (const folder of Object.values(FOLLOWING)) folder.remove();
 });
 
-const activate = (revision: string) => first.sql`update tenants set active_revision = ${revision}`;
+/** With its base, or the services would bring the tenant up to that of whichever started last. */
+const activate = (revision: string) => first.sql`
+  with pointed as (update tenants set active_revision = ${revision})
+  update base_rules set activated_at = clock_timestamp()
+  where digest = (select base_digest from revisions where revision = ${revision})`;
 
 /** What is asked for in a test is asked for under the starter set. */
 beforeEach(() => activate(starterRevision));

@@ -4,7 +4,7 @@ const LARGE = 131_072;
 export const GROWTH_MAX = 32;
 /** Times below this are noise. */
 const FLOOR_MS = 4;
-const ATTEMPTS = 3;
+const ATTEMPTS = 8;
 
 /** The processor time of a run, which other programs of the machine disturb less than the clock. */
 function timeOf(run: () => unknown): number {

@@ -9,7 +9,7 @@ function timeOf(run: () => unknown): number {
 /** Very short times say little: what is below this many milliseconds counts as that. */
 const SHORT = 5;
 /** How often what seems to take too long is tried again. */
-const TRIES = 3;
+const TRIES = 8;
 
 /**
  * How much longer the large takes than the small, both warmed up: the smallest ratio found, where a larger one could
