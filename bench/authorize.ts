@@ -3,7 +3,10 @@ import { type Comparison, compare, runLoad } from './load.ts';
 import { ECHO_PATH } from './server_process.ts';
 import { authorizeBody, CONCURRENCY, type World } from './world.ts';
 
-const BODY = authorizeBody(1200);
+const AMOUNT = 1200;
+const BODY = authorizeBody(AMOUNT);
+/** So many amounts that are allowed: far more than there are answers that the service remembers. */
+const AMOUNTS = 5000;
 
 async function countDecisions({ sql }: World): Promise<number> {
   const [row] = await sql<
@@ -12,15 +15,23 @@ async function countDecisions({ sql }: World): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Asks many times for a call that is allowed; every answer must be an allow, and every one a row afterwards. */
-export async function runAuthorizes(world: World, operations: number) {
-  const { server, clients } = world;
-  const request = buildRequest(server.url, 'POST', '/v1/authorize', server.tokens.AGENT, BODY);
+function buildAuthorize({ server }: World, amount: number): Buffer {
+  return buildRequest(server.url, 'POST', '/v1/authorize', server.tokens.AGENT, authorizeBody(amount));
+}
+
+/**
+ * Asks many times for a call that is allowed, in turn for each of the amounts; every answer must be an allow, and every
+ * one a row afterwards.
+ */
+export async function runAuthorizes(world: World, operations: number, amounts: readonly number[] = [AMOUNT]) {
+  const { clients } = world;
+  const requests = amounts.map((amount) => buildAuthorize(world, amount));
   const before = await countDecisions(world);
   const result = await runLoad({
     concurrency: CONCURRENCY,
     operations,
-    run: async (_, worker) => {
+    run: async (operation, worker) => {
+      const request = requests[operation % requests.length] as Buffer;
       const { status, body } = await (clients[worker] as HttpClient).send(request);
       if (status !== 200 || !body.includes('"decision":"allow"'))
         throw new Error(`authorize answered ${status}: ${body}`);
@@ -45,17 +56,25 @@ export async function runEchoes({ server, clients }: World, operations: number) 
   });
 }
 
+export interface AuthorizeCost {
+  /** The same call again and again, of which Cedar's answer is remembered. */
+  same: Comparison;
+  /** Calls of which hardly any is like one that is remembered. */
+  different: Comparison;
+}
+
 /** Authorize (allow, with its durable row) against the bare echo. */
 export async function measureAuthorize(
   world: World,
   rounds: number,
   operations: number,
-): Promise<Comparison> {
+): Promise<AuthorizeCost> {
+  const amounts = Array.from({ length: AMOUNTS }, (_, index) => index + 1);
+  const echo = () => runEchoes(world, operations * 3);
   await runEchoes(world, operations);
   await runAuthorizes(world, operations);
-  return compare(
-    rounds,
-    () => runAuthorizes(world, operations),
-    () => runEchoes(world, operations * 3),
-  );
+  const same = await compare(rounds, () => runAuthorizes(world, operations), echo);
+  await runAuthorizes(world, operations, amounts);
+  const different = await compare(rounds, () => runAuthorizes(world, operations, amounts), echo);
+  return { same, different };
 }

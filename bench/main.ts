@@ -8,7 +8,7 @@ import { measureScale } from './scale.ts';
 import { scaleRows } from './scale_table.ts';
 import { measureSdk } from './sdk.ts';
 import {
-  authorizeRow,
+  authorizeRows,
   consumeRow,
   contentionRow,
   eventRows,
@@ -71,7 +71,7 @@ async function runBench(sizes: typeof FULL): Promise<void> {
     tell('authorize with many readers of events, and without');
     const events = await measureEvents(world, sizes.rounds, sizes.authorizes);
     printTable([
-      authorizeRow(authorize),
+      ...authorizeRows(authorize),
       consumeRow(consume),
       sdkRow(sdk),
       ...reviewRows(review),

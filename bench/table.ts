@@ -1,3 +1,4 @@
+import type { AuthorizeCost } from './authorize.ts';
 import type { Contention } from './consume.ts';
 import type { EventsUse } from './events.ts';
 import type { Comparison } from './load.ts';
@@ -47,15 +48,19 @@ function pair(p50: number, p99: number, unit: string): string {
   return `p50 ${p50.toFixed(1)} p99 ${p99.toFixed(1)} ${unit}`;
 }
 
-export function authorizeRow({ ratio, measured, baseline }: Comparison): Row {
-  return {
-    measure: 'authorize / echo',
+export function authorizeRows({ same, different }: AuthorizeCost): Row[] {
+  const toRow = (measure: string, { ratio, measured, baseline }: Comparison): Row => ({
+    measure,
     ratio: ratio.toFixed(2),
     target: `>= ${RATIO_OF_ECHO.toFixed(2)}`,
     reached: ratio >= RATIO_OF_ECHO,
     measured: throughput(measured),
     baseline: throughput(baseline),
-  };
+  });
+  return [
+    toRow('authorize, the same call / echo', same),
+    toRow('authorize, no two calls alike / echo', different),
+  ];
 }
 
 export function consumeRow({ ratio, measured, baseline }: Comparison): Row {

@@ -25,6 +25,7 @@ import {
 import { evaluateSlice } from './evaluate_slice.ts';
 import { ASK_ACTION } from './model.ts';
 import { type LoadedSet, prepareCall, unresolved } from './prepare_call.ts';
+import { evaluateOnce } from './remembered_answers.ts';
 import type { Slice } from './slices.ts';
 
 export type { LoadedSet } from './prepare_call.ts';
@@ -81,7 +82,7 @@ export function settleAsk(
 /** Asks Cedar about a call. */
 export function consult(set: LoadedSet, facts: CallFacts): Consultation {
   const slice = getSlice(set, facts.variant.sliceId, facts);
-  return { slice, answer: evaluateSlice(slice, (reads) => buildAgentCall(facts, reads)) };
+  return { slice, answer: evaluateSlice(slice, (reads) => buildAgentCall(facts, reads), evaluateOnce) };
 }
 
 /** Asks Cedar about putting a call to a person. */

@@ -1,13 +1,21 @@
 import { type CedarAnswer, type CedarCall, evaluate } from './cedar.ts';
 import type { Reads } from './reads.ts';
-import type { Slice } from './slices.ts';
+import type { Slice, SlicePart } from './slices.ts';
+
+function evaluatePart({ preparedName }: SlicePart, call: CedarCall): CedarAnswer {
+  return evaluate(preparedName, call);
+}
 
 /**
  * Asks Cedar about one call under every part of a slice, each told what it reads, and answers as one set of all their
- * policies would. Never throws where `callFor` does not.
+ * policies would; `ask` asks about one part. Never throws where `callFor` does not.
  */
-export function evaluateSlice({ parts }: Slice, callFor: (reads: Reads) => CedarCall): CedarAnswer {
-  return combineAnswers(parts.map(({ preparedName, reads }) => evaluate(preparedName, callFor(reads))));
+export function evaluateSlice(
+  { parts }: Slice,
+  callFor: (reads: Reads) => CedarCall,
+  ask: typeof evaluatePart = evaluatePart,
+): CedarAnswer {
+  return combineAnswers(parts.map((part) => ask(part, callFor(part.reads))));
 }
 
 /**

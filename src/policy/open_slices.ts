@@ -20,9 +20,10 @@ const forgotten = new FinalizationRegistry<{ parts: OpenParts; opened: PartsOfSe
 );
 
 /**
- * The slices of one set, each in two parts that are parsed when they are first consulted: the policies whose scope
- * names no exact principal, which serve every principal, and those that name the one that asks. A principal that is
- * seen for the first time costs what its own policies cost.
+ * The slices of one set, each in up to three parts that are parsed when they are first consulted: the policies whose
+ * scope names no exact principal, which serve every principal, those that read what differs from call to call apart
+ * from those that do not, and the policies that name the principal that asks. A principal that is seen for the first
+ * time costs what its own policies cost.
  */
 export class OpenSlices {
   readonly #packed: PackedPolicies;
@@ -49,9 +50,10 @@ export class OpenSlices {
     if (this.#isDisposed) throw new Error('the policy set was disposed of');
     const listed = this.#packed.slices.get(sliceId);
     if (listed === undefined) throw new Error('an action of the registry has no slice');
-    const own = this.#wantOwn(sliceId, listed, principal);
-    const shared = this.#wantShared(listed);
-    return { parts: this.#parts.use(this.#opened, own === undefined ? [shared] : [shared, own]) };
+    const lists = [listed.steady, listed.others].filter(({ length }) => length > 0);
+    const own = this.#wantOwn(sliceId, lists, principal);
+    const shared = lists.map((list) => this.#wantShared(list));
+    return { parts: this.#parts.use(this.#opened, own === undefined ? shared : [...shared, own]) };
   }
 
   /** Gives back what was parsed. */
@@ -67,9 +69,9 @@ export class OpenSlices {
     return { key: listed, unpack: () => this.#unpack([...listed].filter(isShared)) };
   }
 
-  #wantOwn(sliceId: string, listed: Uint32Array, principal: string): WantedPart | undefined {
+  #wantOwn(sliceId: string, lists: readonly Uint32Array[], principal: string): WantedPart | undefined {
     const own = this.#own.get(principal);
-    const isListed = (policy: number) => isIn(listed, policy);
+    const isListed = (policy: number) => lists.some((list) => isIn(list, policy));
     if (own === undefined || !own.policies.some(isListed)) return undefined;
     const unpack = () => this.#unpack(own.policies.filter(isListed));
     return { key: `${own.number} ${sliceId}`, unpack };

@@ -1,6 +1,7 @@
 import type { PolicyFacts } from './annotations.ts';
 import type { PolicyJson } from './cedar.ts';
 import { exactPrincipalOf, type LoadedPolicy, type SliceTarget, slicePolicies } from './slices.ts';
+import { isSteady } from './steady.ts';
 
 /**
  * Policies and what slices hold of them, as a few buffers: handing them to another thread copies nothing of them,
@@ -11,12 +12,18 @@ export interface PackedPolicies {
   bytes: Uint8Array<ArrayBuffer>;
   /** Where each begins in the bytes, and after the last, where they end. */
   offsets: Uint32Array<ArrayBuffer>;
-  /** Numbers of the policies in each slice, ascending; slices with the same ones share them. */
-  slices: Map<string, Uint32Array<ArrayBuffer>>;
+  slices: Map<string, SliceLists>;
   /** The principals that scopes name exactly. */
   principals: string[];
   /** For each policy the number of the principal its scope names, counted from 1; 0 when it names none. */
   principalOf: Uint32Array<ArrayBuffer>;
+}
+
+/** Numbers of the policies in a slice, ascending. Slices with the same ones share a list. */
+export interface SliceLists {
+  /** Those that read nothing of a call that differs from one to the next. */
+  steady: Uint32Array<ArrayBuffer>;
+  others: Uint32Array<ArrayBuffer>;
 }
 
 /** One policy as it is evaluated. */
@@ -40,18 +47,26 @@ export function packPolicies(
   for (const [index, record] of records.entries()) offsets[index + 1] = (offsets[index] ?? 0) + record.length;
   const bytes = new Uint8Array(offsets.at(-1) ?? 0);
   for (const [index, record] of records.entries()) bytes.set(record, offsets[index]);
-  const slices = new Map(
-    [...slicePolicies(policies, targets)].map(([sliceId, matching]) => [
-      sliceId,
-      matching.map((policy) => numbers.get(policy) ?? 0),
-    ]),
-  );
-  return { bytes, offsets, slices: shareEqual(slices), ...listPrincipals(policies) };
+  const steady = new Set(policies.filter(({ json }) => isSteady(json)));
+  const slices = slicePolicies(policies, targets);
+  const listOf = (isWanted: (policy: LoadedPolicy) => boolean) =>
+    new Map(
+      [...slices].map(([sliceId, matching]) => [
+        sliceId,
+        matching.filter(isWanted).map((policy) => numbers.get(policy) ?? 0),
+      ]),
+    );
+  const lists = shareEqual({
+    steady: listOf((policy) => steady.has(policy)),
+    others: listOf((policy) => !steady.has(policy)),
+  });
+  return { bytes, offsets, slices: lists, ...listPrincipals(policies) };
 }
 
 /** The buffers of packed policies, for handing them over. */
 export function buffersOf({ bytes, offsets, slices, principalOf }: PackedPolicies): ArrayBuffer[] {
-  return [...new Set([bytes, offsets, principalOf, ...slices.values()].map((view) => view.buffer))];
+  const lists = [...slices.values()].flatMap(({ steady, others }) => [steady, others]);
+  return [...new Set([bytes, offsets, principalOf, ...lists].map((view) => view.buffer))];
 }
 
 /** Reads one policy. */
@@ -78,8 +93,11 @@ function hasExactNumbers(node: unknown): boolean {
 }
 
 /** All lists in one buffer, equal ones once. */
-function shareEqual(lists: ReadonlyMap<string, readonly number[]>): PackedPolicies['slices'] {
-  const different = new Map([...lists.values()].map((list) => [list.join(), list]));
+function shareEqual(
+  slices: Record<keyof SliceLists, ReadonlyMap<string, readonly number[]>>,
+): PackedPolicies['slices'] {
+  const lists = [...slices.steady.values(), ...slices.others.values()];
+  const different = new Map(lists.map((list) => [list.join(), list]));
   const length = [...different.values()].reduce((sum, list) => sum + list.length, 0);
   const all = new Uint32Array(length);
   const views = new Map<string, Uint32Array<ArrayBuffer>>();
@@ -89,7 +107,12 @@ function shareEqual(lists: ReadonlyMap<string, readonly number[]>): PackedPolici
     views.set(key, all.subarray(start, start + list.length));
     start += list.length;
   }
-  return new Map([...lists].map(([sliceId, list]) => [sliceId, views.get(list.join()) ?? new Uint32Array()]));
+  const viewOf = (list: readonly number[] = []) => views.get(list.join()) ?? new Uint32Array();
+  const toLists = (sliceId: string, steady: readonly number[]): SliceLists => ({
+    steady: viewOf(steady),
+    others: viewOf(slices.others.get(sliceId)),
+  });
+  return new Map([...slices.steady].map(([sliceId, steady]) => [sliceId, toLists(sliceId, steady)]));
 }
 
 function listPrincipals(

@@ -9,15 +9,23 @@ export type ReadTree = 'all' | Map<string, ReadTree>;
  * those that some policy of the slice could look at. What no expression names cannot change an answer.
  */
 export interface Reads {
-  /** Whether attributes or groups of each could matter; an id alone is always known. */
+  /** Whether attributes or groups of each could matter; an id alone is always told. */
   principal: boolean;
   action: boolean;
   resource: boolean;
+  /** Whether even the id of the resource could matter. */
+  resourceId: boolean;
   context: ReadTree;
 }
 
 /** Reads of everything: what a set is compared with in tests. */
-export const READS_ALL: Reads = { principal: true, action: true, resource: true, context: 'all' };
+export const READS_ALL: Reads = {
+  principal: true,
+  action: true,
+  resource: true,
+  resourceId: true,
+  context: 'all',
+};
 
 /** What the policies could read together. Errs on the side of too much. */
 export function readsOf(policies: readonly PolicyJson[]): Reads {
@@ -26,6 +34,7 @@ export function readsOf(policies: readonly PolicyJson[]): Reads {
     principal: policies.some(({ principal }) => isWithin(principal)) || mentions(bodies, 'principal'),
     action: policies.some(({ action }) => isWithin(action)) || mentions(bodies, 'action'),
     resource: policies.some(({ resource }) => isWithin(resource)) || mentions(bodies, 'resource'),
+    resourceId: policies.some(({ resource }) => resource.op !== 'All') || mentions(bodies, 'resource'),
     context: collectContextReads(bodies),
   };
 }

