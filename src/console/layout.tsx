@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Caller } from '../core/caller.ts';
 import { CsrfField } from './csrf_field.tsx';
-import { SECTIONS, type Section } from './sections.ts';
+import { type Section, sectionsFor } from './sections.ts';
 
 /** What the header and the footer say of who is signed in. */
 export interface SignedIn {
@@ -20,10 +20,10 @@ export interface LayoutProps {
   children: Child;
 }
 
-function Navigation({ section }: { section: Section | null }) {
+function Navigation({ section, caller }: { section: Section | null; caller: Caller }) {
   return (
     <nav class="nav" aria-label="Console">
-      {Object.entries(SECTIONS).map(([name, { path, label }]) => (
+      {sectionsFor(caller.roles).map(({ name, path, label }) => (
         <a href={path} {...(name === section && { 'aria-current': 'page' })}>
           {label}
         </a>
@@ -86,7 +86,7 @@ export function Layout(props: LayoutProps) {
           <a class="brand" href="/console">
             Aegis
           </a>
-          {signedIn !== null && <Navigation section={section} />}
+          {signedIn !== null && <Navigation section={section} caller={signedIn.caller} />}
           {signedIn !== null && <Who {...signedIn} />}
         </header>
         <main id="main" tabindex={-1}>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SECTIONS } from '../../src/console/sections.ts';
 import { ask, askApproved, authorize, refund } from '../support/calls.ts';
 import { putPolicies, putTool, RELEASE, release, releaseAsk } from '../support/rules.ts';
 import { startTestService, type TestService } from '../support/test_service.ts';
@@ -101,6 +102,23 @@ describe('grants', () => {
 
   test('are not shown to auditors, as in the API', async () => {
     expect((await auditor.get('/console/grants')).status).toBe(403);
+  });
+});
+
+describe('the navigation', () => {
+  test('leads to the pages that its reader may open, and to all of them', async () => {
+    const navigated = async (reader: Browser) => {
+      const nav = /<nav class="nav".*?<\/nav>/s.exec((await reader.get('/console')).html)?.[0] ?? '';
+      return [...nav.matchAll(/href="([^"]+)"/g)].map(([, path = '']) => path);
+    };
+    const all = Object.values(SECTIONS).map(({ path }) => path);
+    for (const reader of [approver, operator, auditor]) {
+      const paths = await navigated(reader);
+      expect(paths.length).toBeGreaterThan(3);
+      for (const path of all)
+        expect((await reader.get(path)).status === 200, path).toBe(paths.includes(path));
+    }
+    expect(await navigated(approver)).toStrictEqual(all);
   });
 });
 

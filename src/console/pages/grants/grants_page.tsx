@@ -5,6 +5,7 @@ import { revokeGrant } from '../../../operations/revoke_grant.ts';
 import { type Words, wordsFor } from '../../../operations/show_words.ts';
 import { CsrfField } from '../../csrf_field.tsx';
 import { definePage } from '../../page.ts';
+import { SECTIONS } from '../../sections.ts';
 import { agentPath, approvalPath, sessionPath } from '../shared/links.ts';
 import { ListTable } from '../shared/list_table.tsx';
 import { Foreign } from '../shared/parts.tsx';
@@ -94,9 +95,9 @@ export function GrantTable({
 
 export const grantsPage = definePage({
   method: 'get',
-  path: '/console/grants',
+  path: SECTIONS.grants.path,
   operation: 'list_grants',
-  roles: ['operator', 'approver'],
+  roles: SECTIONS.grants.roles,
   section: 'grants',
   handle: async ({ deps, caller, csrf }) => {
     const grants = await listGrants(deps, caller, null);

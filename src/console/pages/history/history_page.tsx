@@ -6,6 +6,7 @@ import { maskerOf } from '../../../operations/masking.ts';
 import { reviewOf } from '../../../operations/review.ts';
 import { wordsFor } from '../../../operations/show_words.ts';
 import { definePage } from '../../page.ts';
+import { SECTIONS } from '../../sections.ts';
 import { ApprovalTable } from '../shared/approval_table.tsx';
 import { PAGE_SIZE, readCursor, toCursor } from '../shared/cursor.ts';
 import { withQuery } from '../shared/links.ts';
@@ -71,9 +72,9 @@ function FilterForm({ filter: { status, agent, tool, outcomeMissing } }: { filte
 
 export const historyPage = definePage({
   method: 'get',
-  path: '/console/history',
+  path: SECTIONS.history.path,
   operation: 'list_approvals',
-  roles: ['approver', 'operator', 'auditor'],
+  roles: SECTIONS.history.roles,
   section: 'history',
   handle: async ({ deps, caller, query }) => {
     const filter = readFilter(query);

@@ -5,10 +5,11 @@ import { removePasskey } from '../../../operations/webauthn/remove_passkey.ts';
 import { createSignatureOptions } from '../../../operations/webauthn/signature_options.ts';
 import { ONCE } from '../../../operations/widen.ts';
 import { definePage, type RawAnswer } from '../../page.ts';
+import { SECTIONS } from '../../sections.ts';
 import { readShown, readWidening } from '../approval/read_forms.ts';
 import { readAssertion, readCode, readLabel, readRegistration } from './read_passkey_forms.ts';
 
-const PATH = '/console/passkeys';
+const PATH = SECTIONS.passkeys.path;
 
 function json(value: object): RawAnswer {
   return { kind: 'raw', mediaType: 'application/json', content: JSON.stringify(value) };

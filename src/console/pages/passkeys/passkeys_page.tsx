@@ -2,11 +2,12 @@ import type { Passkey } from '../../../core/webauthn_ports.ts';
 import { listPasskeys } from '../../../operations/webauthn/list_passkeys.ts';
 import { CsrfField } from '../../csrf_field.tsx';
 import { definePage, type PageInput } from '../../page.ts';
+import { SECTIONS } from '../../sections.ts';
 import { ListTable } from '../shared/list_table.tsx';
 import { ActionButton } from '../shared/parts.tsx';
 import { When } from '../shared/when.tsx';
 
-const PATH = '/console/passkeys';
+const PATH = SECTIONS.passkeys.path;
 const NEEDS_SCRIPT = 'a passkey is made with JavaScript';
 
 /** What became of the form before, by the address that it led to. */
@@ -109,7 +110,7 @@ export const passkeysPage = definePage({
   method: 'get',
   path: PATH,
   operation: 'webauthn/list_passkeys',
-  roles: ['approver'],
+  roles: SECTIONS.passkeys.roles,
   section: 'passkeys',
   handle: async (input) => ({
     kind: 'html',

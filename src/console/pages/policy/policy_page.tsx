@@ -5,6 +5,7 @@ import type { PoliciesInForce } from '../../../operations/rules/policies_in_forc
 import type { ToolEntry } from '../../../operations/rules/tool_entries.ts';
 import { type Words, wordsFor } from '../../../operations/show_words.ts';
 import { definePage } from '../../page.ts';
+import { SECTIONS } from '../../sections.ts';
 import { ListTable } from '../shared/list_table.tsx';
 import { Facts, Foreign, Hash } from '../shared/parts.tsx';
 import { When } from '../shared/when.tsx';
@@ -103,9 +104,9 @@ function InForce({
 
 export const policyPage = definePage({
   method: 'get',
-  path: '/console/policy',
+  path: SECTIONS.policy.path,
   operation: 'rules/get_policies',
-  roles: ['approver', 'operator', 'auditor'],
+  roles: SECTIONS.policy.roles,
   section: 'policy',
   handle: async ({ deps, caller }) => {
     const words = wordsFor(caller);

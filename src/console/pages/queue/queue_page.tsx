@@ -12,6 +12,7 @@ import {
 } from '../../../operations/list_queue.ts';
 import { type Words, wordsFor } from '../../../operations/show_words.ts';
 import { definePage, type PageInput } from '../../page.ts';
+import { SECTIONS } from '../../sections.ts';
 import { answerWithFragment, markSession } from '../shared/fragment.ts';
 import { withQuery } from '../shared/links.ts';
 import { Foreign } from '../shared/parts.tsx';
@@ -239,9 +240,9 @@ function QueueBody({ view }: { view: QueueView }) {
 
 export const queuePage = definePage({
   method: 'get',
-  path: '/console',
+  path: SECTIONS.queue.path,
   operation: 'list_queue',
-  roles: ['approver', 'operator', 'auditor'],
+  roles: SECTIONS.queue.roles,
   section: 'queue',
   handle: async (input) => {
     const view = await readView(input);

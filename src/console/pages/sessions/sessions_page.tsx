@@ -4,6 +4,7 @@ import { resumeAgent } from '../../../operations/resume_agent.ts';
 import { resumeSession } from '../../../operations/resume_session.ts';
 import { wordsFor } from '../../../operations/show_words.ts';
 import { definePage, type PageInput } from '../../page.ts';
+import { SECTIONS } from '../../sections.ts';
 import { agentPath, fromSegment, sessionPath } from '../shared/links.ts';
 import { ListTable } from '../shared/list_table.tsx';
 import { Foreign } from '../shared/parts.tsx';
@@ -61,9 +62,9 @@ function PausedTable({ paused, input }: { paused: readonly Paused[]; input: Page
 
 export const sessionsPage = definePage({
   method: 'get',
-  path: '/console/sessions',
+  path: SECTIONS.sessions.path,
   operation: 'list_paused',
-  roles: ['approver', 'operator', 'auditor'],
+  roles: SECTIONS.sessions.roles,
   section: 'sessions',
   handle: async (input) => {
     const paused = await toPaused(input, await listPaused(input.deps, input.caller));
