@@ -53,7 +53,7 @@ function reviewOnce(action: string): number {
 
 export interface ReviewCost {
   /** Milliseconds for a command of 2 KiB, and some bytes more. */
-  small: { p50: number; p99: number };
+  small: { p10: number; p50: number; p99: number };
   /** Milliseconds for one of 256 KiB. */
   large: number;
   /** What a byte of the large one costs against a byte of one of 16 KiB, each at its best: 1 is linear. */
@@ -77,7 +77,7 @@ export function measureReview(rounds: number): ReviewCost {
     Math.min(...measure(command, times)) / command.length;
   const large = measure(most, 5);
   return {
-    small: { p50: median(small), p99: quantile(small, 0.99) },
+    small: { p10: quantile(small, 0.1), p50: median(small), p99: quantile(small, 0.99) },
     large: median(large),
     growth: Math.min(...large) / most.length / leastOfByte(middle, 15),
   };

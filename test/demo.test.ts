@@ -64,3 +64,16 @@ it('the demo fails when a scene does not end as told', async () => {
   expect(output).not.toContain('Every scene ended as told');
   expect(code).toBe(1);
 }, 60_000);
+
+it.each([
+  ['no service answers', { AGENT: 'a', APPROVER: 'b', APPROVER2: 'c' }],
+  ['not all keys are', {}],
+])(
+  'the demo says what to do where it cannot begin: %s',
+  async (said, keys) => {
+    const { code, output } = await runDemo({ AEGIS_URL: 'http://127.0.0.1:9', ...keys });
+    expect(output.trim().split('\n')).toStrictEqual([expect.stringContaining(said)]);
+    expect(code).toBe(1);
+  },
+  60_000,
+);

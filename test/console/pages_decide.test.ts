@@ -45,6 +45,13 @@ async function read(id: string) {
   return (await service.approver.get(`/v1/approvals/${id}`)).body;
 }
 
+test('who has no passkey is not offered to sign with one', async () => {
+  const id = await ask(service.agent, refund(9000));
+  const { html } = await finance.get(pathOf(id));
+  expect(html).toContain('id="approve-form"');
+  expect(html).not.toContain('data-passkey');
+});
+
 describe('approving', () => {
   test('without a script is a form that says what was seen, and the page that follows says what happened', async () => {
     const id = await ask(service.agent, refund(9000));

@@ -1,3 +1,4 @@
+import { OperatorError } from '../../core/operator_error.ts';
 import { assemble } from './cast.ts';
 import { findPlace, makePlace } from './place.ts';
 import { SCENES } from './scenes.ts';
@@ -6,7 +7,7 @@ import { Stage } from './stage.ts';
 /** Plays all scenes; the number of claims that did not hold. */
 async function playDemo(): Promise<number> {
   const stage = new Stage((line) => console.log(line), process.stdout.isTTY === true);
-  const given = findPlace(process.env);
+  const given = await findPlace(process.env);
   if (given === undefined) console.log('Starting a service of its own, on a new database …');
   const place = given ?? (await makePlace());
   try {
@@ -21,4 +22,10 @@ async function playDemo(): Promise<number> {
   return failures;
 }
 
-process.exitCode = (await playDemo()) === 0 ? 0 : 1;
+try {
+  process.exitCode = (await playDemo()) === 0 ? 0 : 1;
+} catch (error) {
+  if (!(error instanceof OperatorError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

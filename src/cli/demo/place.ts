@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OperatorError } from '../../core/operator_error.ts';
 import { startEmbeddedPostgres } from '../../storage/embedded/embedded_postgres.ts';
 import { loadConfig } from '../config.ts';
 import { findPackageRoot } from '../package_root.ts';
@@ -31,12 +32,26 @@ const quiet: ServiceLog = {
   error: (fields, message) => console.error(message, fields),
 };
 
-/** A running service, if the environment names one: `AEGIS_URL`, `AGENT`, `APPROVER` and `APPROVER2`. */
-export function findPlace(env: NodeJS.ProcessEnv): Place | undefined {
+/**
+ * A running service, if the environment names one: `AEGIS_URL`, `AGENT`, `APPROVER` and `APPROVER2`.
+ * @throws OperatorError without all of them, or when nothing answers there.
+ */
+export async function findPlace(env: NodeJS.ProcessEnv): Promise<Place | undefined> {
   const { AEGIS_URL: url, AGENT: agentKey, APPROVER: approverKey, APPROVER2: approver2Key } = env;
   if (url === undefined) return undefined;
   if (agentKey === undefined || approverKey === undefined || approver2Key === undefined) {
-    throw new Error('AEGIS_URL is set, but not all keys are. Set AGENT, APPROVER and APPROVER2 as well');
+    throw new OperatorError(
+      'AEGIS_URL is set, but not all keys are. Set AGENT, APPROVER and APPROVER2 as well',
+    );
+  }
+  const isThere = await fetch(new URL('/livez', url)).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!isThere) {
+    throw new OperatorError(
+      `no service answers at ${url}. Start it with \`npm start\`, or leave AEGIS_URL out: the demo then starts one of its own`,
+    );
   }
   return { url, agentKey, approverKey, approver2Key, close: async () => undefined };
 }

@@ -126,8 +126,10 @@ function Confirm({ view: { confirmation } }: { view: ApprovalView }) {
   );
 }
 
-/** Where the script that signs votes puts the assertion; offered only once that script is there. */
-function Signature({ isRequired, name }: { isRequired: boolean; name: FormName }) {
+/** Where the script that signs votes puts the assertion; offered only once that script is there, to who has a passkey. */
+function Signature({ view, name }: { view: ApprovalView; name: FormName }) {
+  const isRequired = view.approval.requirements.signature === 'webauthn' && name === 'approve';
+  if (!isRequired && !view.hasPasskey) return null;
   return (
     <>
       <input type="hidden" name="signature" value="" />
@@ -158,7 +160,7 @@ function Approve({ view }: { view: ApprovalView }) {
             <ScopeChoice view={view} />
             <Confirm view={view} />
             <ReasonField view={view} name="approve" label="A word on it, if you like" />
-            <Signature isRequired={isSigned} name="approve" />
+            <Signature view={view} name="approve" />
           </>
         )}
         <ActionButton
@@ -181,7 +183,7 @@ function Reject({ view }: { view: ApprovalView }) {
         {obstacle === null && (
           <>
             <ReasonField view={view} name="reject" label="Why, for the agent to read" />
-            <Signature isRequired={false} name="reject" />
+            <Signature view={view} name="reject" />
           </>
         )}
         <ActionButton id="reject-button" label="Reject" look="danger" obstacle={obstacle} />

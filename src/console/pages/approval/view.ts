@@ -10,6 +10,7 @@ import { recordShown } from '../../../operations/record_shown.ts';
 import { reviewOf } from '../../../operations/review.ts';
 import { getPolicies } from '../../../operations/rules/get_policies.ts';
 import { type Words, wordsFor } from '../../../operations/show_words.ts';
+import { listPasskeys } from '../../../operations/webauthn/list_passkeys.ts';
 import type { PageInput } from '../../page.ts';
 import type { Refusal } from '../shared/refusal.tsx';
 
@@ -30,6 +31,8 @@ export interface ApprovalView {
   review: Review;
   decidability: Decidability;
   confirmation: Confirmation | null;
+  /** Whether the caller has a passkey to sign a vote with. */
+  hasPasskey: boolean;
   /** The policies in force; null for who may not read them. */
   policies: PolicyTexts | null;
   caller: Caller;
@@ -53,9 +56,10 @@ export async function toView(
   sent: SentForm | null,
 ): Promise<ApprovalView> {
   const { deps, caller, csrf, query } = input;
-  const [decidability, policies] = await Promise.all([
+  const [decidability, policies, passkeys] = await Promise.all([
     getDecidability(deps, caller, approval),
     readPolicyTexts(input),
+    listPasskeys(deps, caller),
     recordShown(deps, caller, approval),
   ]);
   const masker = maskerOf(caller);
@@ -65,6 +69,7 @@ export async function toView(
     review: reviewOf(approval, masker),
     decidability,
     confirmation: findConfirmation(approval, caller),
+    hasPasskey: passkeys.length > 0,
     policies,
     caller,
     words: wordsFor(caller),
