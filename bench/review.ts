@@ -28,13 +28,14 @@ function commandOf(bytes: number): string {
   return LINE.repeat(Math.round(bytes / LINE.length));
 }
 
-function actionOf(command: string): string {
+/** An action with the command; a number makes it another each time, since a command asked for again is remembered. */
+function actionOf(command: string, number: number): string {
   return canonicalAction({
     tool: 'shell',
     action: 'exec',
     resource: null,
     mutates_state: true,
-    parameters: { command, cwd: '/srv/app' },
+    parameters: { command: `${command}# ${number}`, cwd: '/srv/app' },
   });
 }
 
@@ -66,9 +67,12 @@ const WARM_UP = 600;
 
 /** What a new approval costs beside its statements: analysis, masking and the view, from the canonical bytes. */
 export function measureReview(rounds: number): ReviewCost {
+  let made = 0;
   const measure = (command: string, times: number): number[] => {
-    const action = actionOf(command);
-    return Array.from({ length: times }, () => reviewOnce(action));
+    return Array.from({ length: times }, () => {
+      made += 1;
+      return reviewOnce(actionOf(command, made));
+    });
   };
   const [little, middle, most] = [commandOf(2 * KIB), commandOf(16 * KIB), commandOf(255 * KIB)];
   measure(little, WARM_UP);
