@@ -1,7 +1,7 @@
 import type { PolicyFacts } from './annotations.ts';
 import type { PolicyJson } from './cedar.ts';
 import { exactPrincipalOf, type LoadedPolicy, type SliceTarget, slicePolicies } from './slices.ts';
-import { isSteady } from './steady.ts';
+import { steadinessOf } from './steady.ts';
 
 /**
  * Policies and what slices hold of them, as a few buffers: handing them to another thread copies nothing of them,
@@ -26,6 +26,8 @@ export interface SliceLists {
   others: Uint32Array<ArrayBuffer>;
 }
 
+type NumbersOfSlice = Record<keyof SliceLists, number[]>;
+
 /** One policy as it is evaluated. */
 export interface PackedPolicy {
   facts: PolicyFacts;
@@ -47,20 +49,28 @@ export function packPolicies(
   for (const [index, record] of records.entries()) offsets[index + 1] = (offsets[index] ?? 0) + record.length;
   const bytes = new Uint8Array(offsets.at(-1) ?? 0);
   for (const [index, record] of records.entries()) bytes.set(record, offsets[index]);
-  const steady = new Set(policies.filter(({ json }) => isSteady(json)));
-  const slices = slicePolicies(policies, targets);
-  const listOf = (isWanted: (policy: LoadedPolicy) => boolean) =>
-    new Map(
-      [...slices].map(([sliceId, matching]) => [
-        sliceId,
-        matching.filter(isWanted).map((policy) => numbers.get(policy) ?? 0),
-      ]),
-    );
-  const lists = shareEqual({
-    steady: listOf((policy) => steady.has(policy)),
-    others: listOf((policy) => !steady.has(policy)),
+  const slices = shareEqual(listSteadyApart(policies, targets, numbers));
+  return { bytes, offsets, slices, ...listPrincipals(policies) };
+}
+
+/** The numbers of the policies of each slice. */
+function listSteadyApart(
+  policies: readonly LoadedPolicy[],
+  targets: readonly SliceTarget[],
+  numbers: ReadonlyMap<LoadedPolicy, number>,
+): Map<string, NumbersOfSlice> {
+  const steadiness = new Map(policies.map((policy) => [policy, steadinessOf(policy.json)]));
+  const matching = slicePolicies(policies, targets);
+  const lists = targets.map(({ sliceId, hasCommand }): [string, NumbersOfSlice] => {
+    const list: NumbersOfSlice = { steady: [], others: [] };
+    for (const policy of matching.get(sliceId) ?? []) {
+      const when = steadiness.get(policy);
+      const isSteady = when === 'always' || (when === 'without commands' && !hasCommand);
+      (isSteady ? list.steady : list.others).push(numbers.get(policy) ?? 0);
+    }
+    return [sliceId, list];
   });
-  return { bytes, offsets, slices: lists, ...listPrincipals(policies) };
+  return new Map(lists);
 }
 
 /** The buffers of packed policies, for handing them over. */
@@ -93,10 +103,8 @@ function hasExactNumbers(node: unknown): boolean {
 }
 
 /** All lists in one buffer, equal ones once. */
-function shareEqual(
-  slices: Record<keyof SliceLists, ReadonlyMap<string, readonly number[]>>,
-): PackedPolicies['slices'] {
-  const lists = [...slices.steady.values(), ...slices.others.values()];
+function shareEqual(slices: ReadonlyMap<string, NumbersOfSlice>): PackedPolicies['slices'] {
+  const lists = [...slices.values()].flatMap(({ steady, others }) => [steady, others]);
   const different = new Map(lists.map((list) => [list.join(), list]));
   const length = [...different.values()].reduce((sum, list) => sum + list.length, 0);
   const all = new Uint32Array(length);
@@ -107,12 +115,12 @@ function shareEqual(
     views.set(key, all.subarray(start, start + list.length));
     start += list.length;
   }
-  const viewOf = (list: readonly number[] = []) => views.get(list.join()) ?? new Uint32Array();
-  const toLists = (sliceId: string, steady: readonly number[]): SliceLists => ({
+  const viewOf = (list: readonly number[]) => views.get(list.join()) ?? new Uint32Array();
+  const toLists = ({ steady, others }: NumbersOfSlice): SliceLists => ({
     steady: viewOf(steady),
-    others: viewOf(slices.others.get(sliceId)),
+    others: viewOf(others),
   });
-  return new Map([...slices.steady].map(([sliceId, steady]) => [sliceId, toLists(sliceId, steady)]));
+  return new Map([...slices].map(([sliceId, lists]) => [sliceId, toLists(lists)]));
 }
 
 function listPrincipals(

@@ -8,10 +8,17 @@ import type { SliceTarget } from './slices.ts';
  * of what nobody registered; of the second word on an ask; of each action of those who decide.
  */
 export function listSliceTargets(operations: readonly Operation[]): SliceTarget[] {
-  const ofCalls = [...operations, unregisteredOperation('', '')].flatMap(({ actionId, variants }) => {
-    const bySlice = new Map(listVariants(variants).map(({ sliceId, groups }) => [sliceId, groups]));
-    return [...bySlice].map(([sliceId, groups]) => ({ sliceId, actionId, groups }));
-  });
+  const ofCalls = [...operations, unregisteredOperation('', '')].flatMap(
+    ({ actionId, variants, command }) => {
+      const bySlice = new Map(listVariants(variants).map(({ sliceId, groups }) => [sliceId, groups]));
+      return [...bySlice].map(([sliceId, groups]) => ({
+        sliceId,
+        actionId,
+        groups,
+        hasCommand: command !== null,
+      }));
+    },
+  );
   const alone = [ASK_ACTION, ...APPROVAL_ACTIONS, RESUME_ACTION];
-  return [...ofCalls, ...alone.map((id) => ({ sliceId: id, actionId: id, groups: [] }))];
+  return [...ofCalls, ...alone.map((id) => ({ sliceId: id, actionId: id, groups: [], hasCommand: true }))];
 }

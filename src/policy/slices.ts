@@ -28,6 +28,8 @@ export interface SliceTarget {
   sliceId: string;
   actionId: string;
   groups: readonly string[];
+  /** Whether such a call can run a command. */
+  hasCommand: boolean;
 }
 
 /** What a policy's scope names of actions; null when it is open to all. An id of another namespace is left out. */

@@ -16,10 +16,15 @@ const STEADY_FACTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a policy reads nothing of a call that differs from one call to the next, as parameters and the resource do:
- * what Cedar answers under such policies is mostly what it answered before.
+ * When a policy reads nothing of a call that differs from one call to the next, as parameters and the resource do: what
+ * Cedar answers under such policies is mostly what it answered before. A command differs, where a tool runs commands.
  */
-export function isSteady(policy: PolicyJson): boolean {
+export type Steadiness = 'always' | 'without commands' | 'never';
+
+export function steadinessOf(policy: PolicyJson): Steadiness {
   const { resourceId, context } = readsOf([policy]);
-  return !resourceId && context !== 'all' && [...context.keys()].every((name) => STEADY_FACTS.has(name));
+  if (resourceId || context === 'all') return 'never';
+  const differing = [...context.keys()].filter((name) => !STEADY_FACTS.has(name));
+  if (differing.length === 0) return 'always';
+  return differing.every((name) => name === 'command') ? 'without commands' : 'never';
 }

@@ -68,9 +68,14 @@ describe('facts that depend on a parameter', () => {
     const targets = listSliceTargets(operations);
 
     expect(targets.filter(({ actionId }) => actionId === 'db.run')).toEqual([
-      { sliceId: 'db.run%read', actionId: 'db.run', groups: ['read', 'invoke'] },
-      { sliceId: 'db.run%write', actionId: 'db.run', groups: ['write', 'invoke'] },
-      { sliceId: 'db.run%destroy', actionId: 'db.run', groups: ['write', 'destroy', 'invoke'] },
+      { sliceId: 'db.run%read', actionId: 'db.run', groups: ['read', 'invoke'], hasCommand: false },
+      { sliceId: 'db.run%write', actionId: 'db.run', groups: ['write', 'invoke'], hasCommand: false },
+      {
+        sliceId: 'db.run%destroy',
+        actionId: 'db.run',
+        groups: ['write', 'destroy', 'invoke'],
+        hasCommand: false,
+      },
     ]);
     expect(new Set(targets.map(({ sliceId }) => sliceId)).size).toBe(targets.length);
     expect(targets.map(({ sliceId }) => sliceId)).toEqual(

@@ -11,8 +11,8 @@ import { PreparedPool } from '../../src/policy/prepared_pool.ts';
 import type { LoadedPolicy, Slice, SliceTarget } from '../../src/policy/slices.ts';
 
 const TARGETS: SliceTarget[] = [
-  { sliceId: 'pay', actionId: 'pay', groups: ['write'] },
-  { sliceId: 'look', actionId: 'look', groups: ['read'] },
+  { sliceId: 'pay', actionId: 'pay', groups: ['write'], hasCommand: false },
+  { sliceId: 'look', actionId: 'look', groups: ['read'], hasCommand: false },
 ];
 const PERMIT_PAY = 'permit (principal, action == Aegis::Action::"pay", resource);';
 const FORBID_PAY = 'forbid (principal, action == Aegis::Action::"pay", resource);';
