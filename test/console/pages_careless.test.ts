@@ -59,6 +59,21 @@ describe('a form that is sent twice', () => {
     expect(textOf(partOf(wider.html, 'refusal'))).toContain('It was not approved');
   });
 
+  test('to edit is told as done where it asks for the same, and where the edit is another’s not', async () => {
+    const id = await ask(service.agent, refund(9000));
+    const { html } = await finance.get(pathOf(id));
+    const typed = { parameters: JSON.stringify({ currency: 'usd', amount: 8000 }), reason: 'less' };
+    const other = { ...typed, parameters: JSON.stringify({ currency: 'usd', amount: 7000 }) };
+    for (const _ of ['once', 'twice']) {
+      const sent = await sendFrom(finance, html, 'edit-form', typed);
+      expect([sent.status, sent.location]).toStrictEqual([303, `${pathOf(id)}?after=edit`]);
+    }
+    expect(await read(id)).toMatchObject({ version: 2, edits: [{ editor: 'approver-1' }] });
+    expect((await sendFrom(finance, html, 'edit-form', other)).status).toBe(412);
+    const somebody = await signIn(service, service.tokens.APPROVER2);
+    expect((await sendFrom(somebody, html, 'edit-form', typed)).status).not.toBe(303);
+  });
+
   test('by two people is told as done to the first alone', async () => {
     const other = await signIn(service, service.tokens.APPROVER2);
     const id = await ask(service.agent, refund(9000));

@@ -24,7 +24,11 @@ type Form = ReadonlyMap<string, string>;
 type Decide = (deps: Deps, caller: Caller, id: string, form: Form) => Promise<Approval>;
 
 /** What a form is refused with that was sent a second time. */
-const TOO_LATE: ReadonlySet<FaultCode> = new Set(['approval_already_decided', 'approval_already_consumed']);
+const TOO_LATE: ReadonlySet<FaultCode> = new Set([
+  'approval_already_decided',
+  'approval_already_consumed',
+  'stale_version',
+]);
 
 /** The page that tells what became of a form. */
 function toOutcome({ approvalId }: Approval, name: FormName): RedirectAnswer {
@@ -52,7 +56,7 @@ function defineForm(name: FormName, roles: ConsolePage['roles'], decide: Decide)
         const refusal = toRefusal(error);
         if (TOO_LATE.has(refusal.code)) {
           const approval = await getReadable(deps, caller, id);
-          if (isDoneBefore(name, approval, caller.principal, form)) return toOutcome(approval, name);
+          if (isDoneBefore(name, approval, caller, form)) return toOutcome(approval, name);
         }
         return showApproval(input, { name, refusal, typed: form });
       }
