@@ -1,7 +1,10 @@
 const SMALL = 16_384;
 const LARGE = 131_072;
-/** Eight times the text may take this many times the time; a quadratic analysis would take 64 times. */
-export const GROWTH_MAX = 32;
+/**
+ * Eight times the text may take this many times the time: what the larger makes no longer fits where the collector
+ * takes little, which makes 30 times of a linear analysis. A quadratic one would take 64 times.
+ */
+export const GROWTH_MAX = 48;
 /** Times below this are noise. */
 const FLOOR_MS = 4;
 const ATTEMPTS = 8;
