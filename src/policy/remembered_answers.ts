@@ -1,12 +1,16 @@
 import { type CedarAnswer, type CedarCall, evaluate } from './cedar.ts';
 import type { SlicePart } from './slices.ts';
 
-/** Answers that are kept, of all parts together; then all are forgotten. With what they were told, 2 MB at the most. */
-const ANSWERS_MAX = 1024;
+/** Answers that are kept of one generation, of all parts together: with what they were told, 8 MB at the most. */
+const ANSWERS_MAX = 4096;
 /** What is longer is seldom told twice. */
 const TOLD_LENGTH_MAX = 1024;
 
-let answersOf = new WeakMap<SlicePart, Map<string, CedarAnswer>>();
+type Answers = WeakMap<SlicePart, Map<string, CedarAnswer>>;
+
+/** When the present generation is full it becomes the former, of which what is asked for again goes on. */
+let present: Answers = new WeakMap();
+let former: Answers = new WeakMap();
 let count = 0;
 
 /**
@@ -18,20 +22,21 @@ let count = 0;
 export function evaluateOnce(part: SlicePart, call: CedarCall): CedarAnswer {
   const told = JSON.stringify(part.reads.resourceId ? call : { ...call, resource: null });
   if (told.length > TOLD_LENGTH_MAX) return evaluate(part.preparedName, call);
-  const before = answersOf.get(part)?.get(told);
-  if (before !== undefined) return before;
-  const answer = evaluate(part.preparedName, call);
+  const known = present.get(part)?.get(told);
+  if (known !== undefined) return known;
+  const answer = former.get(part)?.get(told) ?? evaluate(part.preparedName, call);
   if (answer.kind === 'answered') keep(part, told, answer);
   return answer;
 }
 
 function keep(part: SlicePart, told: string, answer: CedarAnswer): void {
   if (count >= ANSWERS_MAX) {
-    answersOf = new WeakMap();
+    former = present;
+    present = new WeakMap();
     count = 0;
   }
-  const answers = answersOf.get(part) ?? new Map<string, CedarAnswer>();
+  const answers = present.get(part) ?? new Map<string, CedarAnswer>();
   answers.set(told, answer);
-  answersOf.set(part, answers);
+  present.set(part, answers);
   count += 1;
 }

@@ -96,6 +96,19 @@ test('whatever was asked before, and however much, an answer is what Cedar says'
     fc.property(calls, (call) => {
       expect(evaluateOnce(part, callOf(call))).toEqual(evaluate(NAME, callOf(call)));
     }),
-    { numRuns: 4000 },
+    { numRuns: 6000 },
   );
+});
+
+test('an answer that is asked for again and again outlives many others', () => {
+  const part = prepare('permit (principal, action, resource) when { context.parameters.amount < 5 };');
+  expect(evaluateOnce(part, callOf())).toEqual(ALLOW);
+  for (let amount = 100; amount < 12_000; amount += 1) {
+    evaluateOnce(part, callOf({ amount }));
+    if (amount % 1000 === 0) evaluateOnce(part, callOf());
+  }
+  preparePolicies(NAME, { p1: 'permit (principal, action, resource);' });
+  expect(evaluateOnce(part, callOf())).toEqual(ALLOW);
+  // One that nobody asked for again is asked anew.
+  expect(evaluateOnce(part, callOf({ amount: 100 }))).toEqual({ ...ALLOW, reason: ['p1'] });
 });
