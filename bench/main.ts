@@ -22,6 +22,7 @@ import { openWorld } from './world.ts';
 /** How much is measured: some 20 seconds, or a few minutes. */
 const FULL = {
   sdkRounds: 1000,
+  views: 250,
   rounds: 9,
   authorizes: 8000,
   consumes: 4000,
@@ -31,6 +32,7 @@ const FULL = {
 };
 const SHORT = {
   sdkRounds: 200,
+  views: 100,
   rounds: 3,
   authorizes: 1500,
   consumes: 1000,
@@ -50,7 +52,7 @@ async function runBench(sizes: typeof FULL): Promise<void> {
   tell('the cost within the sdk');
   const sdk = measureSdk(sizes.sdkRounds);
   tell('what a new approval is analysed, masked and shown by');
-  const review = measureReview(sizes.sdkRounds);
+  const review = measureReview(sizes.views);
   const { policies, tools } = sizes.scale;
   tell(`${policies} policies and ${tools} tools against a few`);
   const scale = await measureScale(sizes.scale, sizes.rounds, sizes.authorizes);
