@@ -1,6 +1,7 @@
 import { canonicalize } from '../../core/canonical_json.ts';
 import { computeFingerprint } from '../../core/fingerprint.ts';
 import type { Masker } from '../../core/masker.ts';
+import { remember } from '../../core/remember.ts';
 import { findSecrets, mergeFindings } from './catalogue.ts';
 import type { Finding } from './finding.ts';
 
@@ -8,29 +9,19 @@ import type { Finding } from './finding.ts';
 const PASSES_MAX = 8;
 
 /** Short texts whose answers are kept, of each kind; then all are forgotten. A view asks about the same ones again. */
-const KNOWN_MAX = 256;
-const KNOWN_LENGTH_MAX = 256;
+const KNOWN = { entries: 256, length: 256 };
 
 /** A masker whose fingerprints are made with `key`. Cheap: the catalogue behind it is one for the process. */
 export function createMasker(key: string): Masker {
-  const maskRaw = remember((raw) => `(secret ${computeFingerprint(key, raw)})`);
+  const maskRaw = rememberText((raw) => `(secret ${computeFingerprint(key, raw)})`);
   return {
-    maskText: remember((text) => maskText(text, maskRaw)),
+    maskText: rememberText((text) => maskText(text, maskRaw)),
     maskWhole: (value) => maskRaw(typeof value === 'string' ? value : canonicalize(value)),
   };
 }
 
-function remember(answer: (text: string) => string): (text: string) => string {
-  const known = new Map<string, string>();
-  return (text) => {
-    if (text.length > KNOWN_LENGTH_MAX) return answer(text);
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    const fresh = answer(text);
-    if (known.size >= KNOWN_MAX) known.clear();
-    known.set(text, fresh);
-    return fresh;
-  };
+function rememberText(answer: (text: string) => string): (text: string) => string {
+  return remember(answer, (text) => text, KNOWN);
 }
 
 /**
