@@ -83,6 +83,9 @@ export function isDotSegment(name: string): boolean {
 export const PRINCIPAL_NAME =
   /^(?:[A-Za-z0-9._@:-]?[A-Za-z0-9_@:-]|[A-Za-z0-9_@:-]\.|[A-Za-z0-9._@:-]{3,128})$/;
 
+/** What a principal must be, in the words of an issue. */
+export const PRINCIPAL_RULE = 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`, and not `.` or `..`';
+
 /** A principal in lower case, in which principals are compared; undefined for what is none. */
 export function parsePrincipal(raw: string): string | undefined {
   return PRINCIPAL_NAME.test(raw) ? raw.toLowerCase() : undefined;

@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { type DecisionContext, SOURCE_TRUSTS, type SourceTrust, TIERS } from '../core/action.ts';
 import { UNRATED } from '../core/caller.ts';
 import { type ExecApprovalsDocument, resolveExecRules } from '../core/exec_approvals.ts';
-import { findUnsafeText, GROUP_NAME, normalizeIdentifier, PRINCIPAL_NAME } from '../core/identifiers.ts';
+import {
+  findUnsafeText,
+  GROUP_NAME,
+  normalizeIdentifier,
+  PRINCIPAL_NAME,
+  PRINCIPAL_RULE,
+} from '../core/identifiers.ts';
 import { isJsonObject, type JsonObject } from '../core/json.ts';
 import type { AskStanding, DecisionRequest } from '../core/policy.ts';
 
@@ -18,9 +24,7 @@ const text = z
   .refine((value) => findUnsafeText(value) === undefined, 'must not have control or bidi characters');
 
 /** A principal's name as written; policy compares it in lower case. */
-export const principalName = z
-  .string()
-  .regex(PRINCIPAL_NAME, 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`, and not `.` or `..`');
+export const principalName = z.string().regex(PRINCIPAL_NAME, PRINCIPAL_RULE);
 export const groupNames = z.array(z.string().regex(GROUP_NAME, 'must be 1 to 64 of `A-Z a-z 0-9 . _ @ : -`'));
 
 const toolCall = z.strictObject({

@@ -48,9 +48,8 @@ export class OpenSlices {
    */
   get(sliceId: string, principal: string): Slice {
     if (this.#isDisposed) throw new Error('the policy set was disposed of');
-    const listed = this.#packed.slices.get(sliceId);
-    if (listed === undefined) throw new Error('an action of the registry has no slice');
-    const lists = [listed.steady, listed.others].filter(({ length }) => length > 0);
+    const lists = this.#packed.slices.get(sliceId);
+    if (lists === undefined) throw new Error('an action of the registry has no slice');
     const own = this.#wantOwn(sliceId, lists, principal);
     const shared = lists.map((list) => this.#wantShared(list));
     return { parts: this.#parts.use(this.#opened, own === undefined ? shared : [...shared, own]) };

@@ -12,21 +12,16 @@ export interface PackedPolicies {
   bytes: Uint8Array<ArrayBuffer>;
   /** Where each begins in the bytes, and after the last, where they end. */
   offsets: Uint32Array<ArrayBuffer>;
-  slices: Map<string, SliceLists>;
+  /**
+   * Numbers of the policies in each slice, ascending: the steady ones apart from the others, no list empty. Slices with
+   * the same ones share a list.
+   */
+  slices: Map<string, Uint32Array<ArrayBuffer>[]>;
   /** The principals that scopes name exactly. */
   principals: string[];
   /** For each policy the number of the principal its scope names, counted from 1; 0 when it names none. */
   principalOf: Uint32Array<ArrayBuffer>;
 }
-
-/** Numbers of the policies in a slice, ascending. Slices with the same ones share a list. */
-export interface SliceLists {
-  /** Those that read nothing of a call that differs from one to the next. */
-  steady: Uint32Array<ArrayBuffer>;
-  others: Uint32Array<ArrayBuffer>;
-}
-
-type NumbersOfSlice = Record<keyof SliceLists, number[]>;
 
 /** One policy as it is evaluated. */
 export interface PackedPolicy {
@@ -53,29 +48,30 @@ export function packPolicies(
   return { bytes, offsets, slices, ...listPrincipals(policies) };
 }
 
-/** The numbers of the policies of each slice. */
+/** The numbers of the policies of each slice, in one list or two. */
 function listSteadyApart(
   policies: readonly LoadedPolicy[],
   targets: readonly SliceTarget[],
   numbers: ReadonlyMap<LoadedPolicy, number>,
-): Map<string, NumbersOfSlice> {
+): Map<string, number[][]> {
   const steadiness = new Map(policies.map((policy) => [policy, steadinessOf(policy.json)]));
   const matching = slicePolicies(policies, targets);
-  const lists = targets.map(({ sliceId, hasCommand }): [string, NumbersOfSlice] => {
-    const list: NumbersOfSlice = { steady: [], others: [] };
+  const lists = targets.map(({ sliceId, hasCommand }): [string, number[][]] => {
+    const steady: number[] = [];
+    const others: number[] = [];
     for (const policy of matching.get(sliceId) ?? []) {
       const when = steadiness.get(policy);
       const isSteady = when === 'always' || (when === 'without commands' && !hasCommand);
-      (isSteady ? list.steady : list.others).push(numbers.get(policy) ?? 0);
+      (isSteady ? steady : others).push(numbers.get(policy) ?? 0);
     }
-    return [sliceId, list];
+    return [sliceId, [steady, others].filter(({ length }) => length > 0)];
   });
   return new Map(lists);
 }
 
 /** The buffers of packed policies, for handing them over. */
 export function buffersOf({ bytes, offsets, slices, principalOf }: PackedPolicies): ArrayBuffer[] {
-  const lists = [...slices.values()].flatMap(({ steady, others }) => [steady, others]);
+  const lists = [...slices.values()].flat();
   return [...new Set([bytes, offsets, principalOf, ...lists].map((view) => view.buffer))];
 }
 
@@ -103,9 +99,8 @@ function hasExactNumbers(node: unknown): boolean {
 }
 
 /** All lists in one buffer, equal ones once. */
-function shareEqual(slices: ReadonlyMap<string, NumbersOfSlice>): PackedPolicies['slices'] {
-  const lists = [...slices.values()].flatMap(({ steady, others }) => [steady, others]);
-  const different = new Map(lists.map((list) => [list.join(), list]));
+function shareEqual(slices: ReadonlyMap<string, readonly number[][]>): PackedPolicies['slices'] {
+  const different = new Map([...slices.values()].flat().map((list) => [list.join(), list]));
   const length = [...different.values()].reduce((sum, list) => sum + list.length, 0);
   const all = new Uint32Array(length);
   const views = new Map<string, Uint32Array<ArrayBuffer>>();
@@ -116,11 +111,7 @@ function shareEqual(slices: ReadonlyMap<string, NumbersOfSlice>): PackedPolicies
     start += list.length;
   }
   const viewOf = (list: readonly number[]) => views.get(list.join()) ?? new Uint32Array();
-  const toLists = ({ steady, others }: NumbersOfSlice): SliceLists => ({
-    steady: viewOf(steady),
-    others: viewOf(others),
-  });
-  return new Map([...slices].map(([sliceId, lists]) => [sliceId, toLists(lists)]));
+  return new Map([...slices].map(([sliceId, lists]) => [sliceId, lists.map(viewOf)]));
 }
 
 function listPrincipals(

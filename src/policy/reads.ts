@@ -30,11 +30,12 @@ export const READS_ALL: Reads = {
 /** What the policies could read together. Errs on the side of too much. */
 export function readsOf(policies: readonly PolicyJson[]): Reads {
   const bodies = policies.flatMap((policy) => policy.conditions.map((clause) => clause.body));
+  const mentionsResource = mentions(bodies, 'resource');
   return {
     principal: policies.some(({ principal }) => isWithin(principal)) || mentions(bodies, 'principal'),
     action: policies.some(({ action }) => isWithin(action)) || mentions(bodies, 'action'),
-    resource: policies.some(({ resource }) => isWithin(resource)) || mentions(bodies, 'resource'),
-    resourceId: policies.some(({ resource }) => resource.op !== 'All') || mentions(bodies, 'resource'),
+    resource: policies.some(({ resource }) => isWithin(resource)) || mentionsResource,
+    resourceId: policies.some(({ resource }) => resource.op !== 'All') || mentionsResource,
     context: collectContextReads(bodies),
   };
 }

@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { SOURCE_TRUSTS } from '../../core/action.ts';
-import { findUnsafeProse, findUnsafeText, isDotSegment, PRINCIPAL_NAME } from '../../core/identifiers.ts';
+import {
+  findUnsafeProse,
+  findUnsafeText,
+  isDotSegment,
+  PRINCIPAL_NAME,
+  PRINCIPAL_RULE,
+} from '../../core/identifiers.ts';
 import { ID_PREFIXES, type IdKind, UUID_V7_PATTERN } from '../../core/ids.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 
@@ -65,5 +71,5 @@ export const sourceTrust = z.enum(SOURCE_TRUSTS);
 
 export const principalName = z
   .string()
-  .regex(PRINCIPAL_NAME, 'must be 1 to 128 of `A-Z a-z 0-9 . _ @ : -`, and not `.` or `..`')
+  .regex(PRINCIPAL_NAME, PRINCIPAL_RULE)
   .transform((name) => name.toLowerCase());
