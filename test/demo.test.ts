@@ -68,6 +68,7 @@ it('the demo fails when a scene does not end as told', async () => {
 it.each([
   ['no service answers', { AGENT: 'a', APPROVER: 'b', APPROVER2: 'c' }],
   ['not all keys are', {}],
+  ['must be the http or https address', { AEGIS_URL: 'localhost:9' }],
 ])(
   'the demo says what to do where it cannot begin: %s',
   async (said, keys) => {

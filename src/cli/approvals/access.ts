@@ -31,7 +31,8 @@ export function readAccess(env: NodeJS.ProcessEnv): Access {
   return { url, key };
 }
 
-function parseServiceUrl(text: string): string {
+/** The address of a service, without a slash at its end. @throws OperatorError for what is none. */
+export function parseServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
   // Credentials, a query or a fragment would be lost without a word, or end up in messages.

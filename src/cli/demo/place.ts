@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '../../core/operator_error.ts';
 import { startEmbeddedPostgres } from '../../storage/embedded/embedded_postgres.ts';
+import { parseServiceUrl } from '../approvals/access.ts';
 import { loadConfig } from '../config.ts';
 import { findPackageRoot } from '../package_root.ts';
 import { startService } from '../service.ts';
@@ -37,14 +38,15 @@ const quiet: ServiceLog = {
  * @throws OperatorError without all of them, or when nothing answers there.
  */
 export async function findPlace(env: NodeJS.ProcessEnv): Promise<Place | undefined> {
-  const { AEGIS_URL: url, AGENT: agentKey, APPROVER: approverKey, APPROVER2: approver2Key } = env;
-  if (url === undefined) return undefined;
+  const { AEGIS_URL: given, AGENT: agentKey, APPROVER: approverKey, APPROVER2: approver2Key } = env;
+  if (given === undefined) return undefined;
+  const url = parseServiceUrl(given);
   if (agentKey === undefined || approverKey === undefined || approver2Key === undefined) {
     throw new OperatorError(
       'AEGIS_URL is set, but not all keys are. Set AGENT, APPROVER and APPROVER2 as well',
     );
   }
-  const isThere = await fetch(new URL('/livez', url)).then(
+  const isThere = await fetch(`${url}/livez`).then(
     ({ ok }) => ok,
     () => false,
   );
