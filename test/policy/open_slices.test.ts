@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test, vi } from 'vitest';
-import { readPolicyFacts } from '../../src/policy/annotations.ts';
-import { evaluate, parsePolicy } from '../../src/policy/cedar.ts';
+import { evaluate } from '../../src/policy/cedar.ts';
 import { evaluateSlice } from '../../src/policy/evaluate_slice.ts';
 import { OpenParts, PARTS_OF_THREAD } from '../../src/policy/open_parts.ts';
 import { OpenSlices } from '../../src/policy/open_slices.ts';
 import { packPolicies } from '../../src/policy/packed_policies.ts';
 import { PreparedPool } from '../../src/policy/prepared_pool.ts';
-import type { LoadedPolicy, Slice, SliceTarget } from '../../src/policy/slices.ts';
+import type { Slice, SliceTarget } from '../../src/policy/slices.ts';
+import { loadPolicy } from './support.ts';
 
 const TARGETS: SliceTarget[] = [
   { sliceId: 'pay', actionId: 'pay', groups: ['write'], hasCommand: false },
@@ -18,14 +18,8 @@ const PERMIT_PAY = 'permit (principal, action == Aegis::Action::"pay", resource)
 const FORBID_PAY = 'forbid (principal, action == Aegis::Action::"pay", resource);';
 const PERMIT_LOOK = 'permit (principal, action in Aegis::Action::"read", resource);';
 
-function load(id: string, text: string): LoadedPolicy {
-  const parsed = parsePolicy(text);
-  if (parsed.kind === 'faults') throw new TypeError(`\`${text}\` does not parse`);
-  return { facts: readPolicyFacts(id, parsed.value), text, json: parsed.value };
-}
-
 function open(policies: Record<string, string>, parts = PARTS_OF_THREAD): OpenSlices {
-  const loaded = Object.entries(policies).map(([id, text]) => load(id, text));
+  const loaded = Object.entries(policies).map(([id, text]) => loadPolicy(id, text));
   return new OpenSlices(packPolicies(loaded, TARGETS), parts);
 }
 

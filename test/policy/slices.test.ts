@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Decision, DecisionRequest } from '../../src/core/policy.ts';
-import { readPolicyFacts } from '../../src/policy/annotations.ts';
-import { parsePolicy, preparePolicies } from '../../src/policy/cedar.ts';
+import { preparePolicies } from '../../src/policy/cedar.ts';
 import { decide, type LoadedSet, settleAsk } from '../../src/policy/decide.ts';
 import { explain } from '../../src/policy/explain.ts';
 import { OpenSlices } from '../../src/policy/open_slices.ts';
@@ -11,7 +10,7 @@ import { READS_ALL } from '../../src/policy/reads.ts';
 import { buildRegistry } from '../../src/policy/registry.ts';
 import { listSliceTargets } from '../../src/policy/slice_targets.ts';
 import type { LoadedPolicy } from '../../src/policy/slices.ts';
-import { registration, request } from './support.ts';
+import { loadPolicy, registration, request } from './support.ts';
 
 const AMOUNT = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] };
 const MODE = {
@@ -86,12 +85,6 @@ const call = fc.record({
   workspace: fc.constantFrom(null, 'repo:a', 'other'),
 });
 
-function load(id: string, text: string): LoadedPolicy {
-  const parsed = parsePolicy(text);
-  if (parsed.kind === 'faults') throw new TypeError(`\`${text}\` does not parse`);
-  return { facts: readPolicyFacts(id, parsed.value), text, json: parsed.value };
-}
-
 const { registry } = buildRegistry(TOOLS);
 const targets = listSliceTargets(registry.operations);
 const WHOLE = 'the whole set';
@@ -136,7 +129,9 @@ test('slices that are opened when they are consulted decide as the whole set doe
       fc.array(policy, { minLength: 1, maxLength: 6 }),
       fc.array(call, { minLength: 1, maxLength: 4 }),
       (bodies, calls) => {
-        const { slices, sliced, whole } = openBoth(bodies.map((body, index) => load(`p${index}`, body)));
+        const { slices, sliced, whole } = openBoth(
+          bodies.map((body, index) => loadPolicy(`p${index}`, body)),
+        );
         for (const { principal, action, mode, ...context } of calls) {
           const parameters = action === 'many' && mode !== undefined ? { amount: 1, mode } : { amount: 1 };
           const asked = request('pay', action, parameters, context);
@@ -177,9 +172,9 @@ describe('policies for all and policies for the one who asks decide together', (
     '%s for all, %s for the one',
     (all, one) => {
       const { slices, sliced, whole } = openBoth([
-        ...says[all].map((text, index) => load(`all-${index}`, text.replace('@,', `${FOR_ALL},`))),
-        ...says[one].map((text, index) => load(`one-${index}`, text.replace('@,', `${FOR_ONE},`))),
-        load('other', 'forbid (principal == Aegis::Agent::"agent-2", action, resource);'),
+        ...says[all].map((text, index) => loadPolicy(`all-${index}`, text.replace('@,', `${FOR_ALL},`))),
+        ...says[one].map((text, index) => loadPolicy(`one-${index}`, text.replace('@,', `${FOR_ONE},`))),
+        loadPolicy('other', 'forbid (principal == Aegis::Agent::"agent-2", action, resource);'),
       ]);
       const asked = request('pay', 'out', { amount: 1 });
       const other = request('pay', 'out', { amount: 1 });
@@ -194,8 +189,8 @@ describe('policies for all and policies for the one who asks decide together', (
 
   test('and all forbids of both are told', () => {
     const { slices, sliced } = openBoth([
-      load('one', `forbid (${FOR_ONE}, action, resource);`),
-      load('all', `forbid (${FOR_ALL}, action, resource);`),
+      loadPolicy('one', `forbid (${FOR_ONE}, action, resource);`),
+      loadPolicy('all', `forbid (${FOR_ALL}, action, resource);`),
     ]);
 
     const { decision } = tell(sliced, request('pay', 'out', { amount: 1 }));
@@ -206,11 +201,11 @@ describe('policies for all and policies for the one who asks decide together', (
 
   test('and an explanation lists those of both that were consulted, and none of another', () => {
     const { slices, sliced } = openBoth([
-      load('all', `permit (${FOR_ALL}, action, resource);`),
-      load('all-not', `permit (${FOR_ALL}, action, resource) when { context.unattended };`),
-      load('one', `permit (${FOR_ONE}, action, resource);`),
-      load('one-not', `forbid (${FOR_ONE}, action, resource) when { context.unattended };`),
-      load('other', 'permit (principal == Aegis::Agent::"agent-2", action, resource);'),
+      loadPolicy('all', `permit (${FOR_ALL}, action, resource);`),
+      loadPolicy('all-not', `permit (${FOR_ALL}, action, resource) when { context.unattended };`),
+      loadPolicy('one', `permit (${FOR_ONE}, action, resource);`),
+      loadPolicy('one-not', `forbid (${FOR_ONE}, action, resource) when { context.unattended };`),
+      loadPolicy('other', 'permit (principal == Aegis::Agent::"agent-2", action, resource);'),
     ]);
 
     const { contributions } = explain(sliced, request('pay', 'out', { amount: 1 }), STANDING);

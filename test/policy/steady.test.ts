@@ -1,16 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { readPolicyFacts } from '../../src/policy/annotations.ts';
-import { parsePolicy } from '../../src/policy/cedar.ts';
 import { OpenSlices } from '../../src/policy/open_slices.ts';
 import { packPolicies } from '../../src/policy/packed_policies.ts';
-import type { LoadedPolicy } from '../../src/policy/slices.ts';
 import { steadinessOf } from '../../src/policy/steady.ts';
-
-function load(id: string, text: string): LoadedPolicy {
-  const parsed = parsePolicy(text);
-  if (parsed.kind !== 'ok') throw new TypeError(`\`${text}\` does not parse`);
-  return { facts: readPolicyFacts(id, parsed.value), text, json: parsed.value };
-}
+import { loadPolicy } from './support.ts';
 
 const when = (condition: string) => `permit (principal, action, resource) when { ${condition} };`;
 
@@ -29,15 +21,15 @@ describe('a policy', () => {
     ['never', when('resource == Aegis::Resource::"a"')],
     ['never', 'permit (principal, action, resource in Aegis::Tool::"a");'],
   ] as const)('reads what differs from call to call %s: %s', (steadiness, text) => {
-    expect(steadinessOf(load('p', text).json)).toBe(steadiness);
+    expect(steadinessOf(loadPolicy('p', text).json)).toBe(steadiness);
   });
 });
 
 test('a slice has its steady policies in a part of their own, and more of them where no command can be run', () => {
   const policies = [
-    load('tool', when('context.tool.registered')),
-    load('command', when('context has command')),
-    load('amount', when('context.parameters.amount < 5')),
+    loadPolicy('tool', when('context.tool.registered')),
+    loadPolicy('command', when('context has command')),
+    loadPolicy('amount', when('context.parameters.amount < 5')),
   ];
   const targets = [
     { sliceId: 'pay', actionId: 'pay', groups: [], hasCommand: false },

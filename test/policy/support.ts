@@ -7,12 +7,15 @@ import type { JsonObject } from '../../src/core/json.ts';
 import type { AskStanding, Decision, DecisionRequest, PolicySet } from '../../src/core/policy.ts';
 import { decideSettled, NOTHING_IN_THE_WAY } from '../../src/core/settled_decision.ts';
 import { LEFT_OUT, type ToolRegistration } from '../../src/core/tool_registration.ts';
+import { readPolicyFacts } from '../../src/policy/annotations.ts';
 import type { CallFacts } from '../../src/policy/call_facts.ts';
+import { parsePolicy } from '../../src/policy/cedar.ts';
 import { findCommandFacts } from '../../src/policy/command_facts.ts';
 import { selectVariant } from '../../src/policy/facts_by.ts';
 import type { Operation } from '../../src/policy/operation.ts';
 import { judgeParameters } from '../../src/policy/parameters.ts';
 import { splitPolicyText } from '../../src/policy/policy_text.ts';
+import type { LoadedPolicy } from '../../src/policy/slices.ts';
 
 export const POLICY_DIRECTORY = join(import.meta.dirname, '../../policies');
 
@@ -82,4 +85,11 @@ export function starterPolicies() {
   return readdirSync(POLICY_DIRECTORY)
     .filter((name) => name.endsWith('.cedar'))
     .flatMap((name) => splitPolicyText(readFileSync(join(POLICY_DIRECTORY, name), 'utf8'), name).policies);
+}
+
+/** A policy as a loaded set has it. */
+export function loadPolicy(id: string, text: string): LoadedPolicy {
+  const parsed = parsePolicy(text);
+  if (parsed.kind === 'faults') throw new TypeError(`\`${text}\` does not parse`);
+  return { facts: readPolicyFacts(id, parsed.value), text, json: parsed.value };
 }

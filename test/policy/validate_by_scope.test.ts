@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readPolicyFacts } from '../../src/policy/annotations.ts';
-import { parsePolicy, type SchemaJson, type Type, validatePolicies } from '../../src/policy/cedar.ts';
-import type { LoadedPolicy } from '../../src/policy/slices.ts';
+import { type SchemaJson, type Type, validatePolicies } from '../../src/policy/cedar.ts';
 import { validateByScope } from '../../src/policy/validate_by_scope.ts';
+import { loadPolicy } from './support.ts';
 
 const BOOLEAN: Type<string> = { type: 'Boolean' };
 
@@ -78,16 +77,10 @@ const policy = fc
   )
   .map(([effect, who, what, when]) => `${effect} (${who}, ${what}, resource) when { ${when.join(' || ')} };`);
 
-function load(id: string, text: string): LoadedPolicy {
-  const parsed = parsePolicy(text);
-  if (parsed.kind === 'faults') throw new TypeError(`\`${text}\` does not parse`);
-  return { facts: readPolicyFacts(id, parsed.value), text, json: parsed.value };
-}
-
 test('policies checked by their scope are refused exactly if the whole schema refuses them', () => {
   fc.assert(
     fc.property(fc.array(policy, { minLength: 1, maxLength: 8 }), (texts) => {
-      const policies = texts.map((text, index) => load(`p${index}`, text));
+      const policies = texts.map((text, index) => loadPolicy(`p${index}`, text));
       const whole = validatePolicies(
         Object.fromEntries(policies.map(({ facts, text }) => [facts.id, text])),
         SCHEMA,
@@ -106,7 +99,7 @@ test('policies checked by their scope are refused exactly if the whole schema re
 });
 
 test('a misspelt action is told with the nearest of all actions', () => {
-  const misspelt = load('p', 'permit (principal, action == Aegis::Action::"pay.lock", resource);');
+  const misspelt = loadPolicy('p', 'permit (principal, action == Aegis::Action::"pay.lock", resource);');
 
   expect(validateByScope([misspelt], SCHEMA, 10)).toEqual([
     expect.objectContaining({
