@@ -5,7 +5,7 @@ import { authorizeBody, CONCURRENCY, type World } from './world.ts';
 
 const AMOUNT = 1200;
 const BODY = authorizeBody(AMOUNT);
-/** So many amounts that are allowed: far more than there are answers that the service remembers. */
+/** All amounts that are allowed. For two agents they are more calls than the service remembers answers. */
 const AMOUNTS = 5000;
 
 async function countDecisions({ sql }: World): Promise<number> {
@@ -15,24 +15,46 @@ async function countDecisions({ sql }: World): Promise<number> {
   return row?.count ?? 0;
 }
 
-function buildAuthorize({ server }: World, amount: number): Buffer {
-  return buildRequest(server.url, 'POST', '/v1/authorize', server.tokens.AGENT, authorizeBody(amount));
+function buildAuthorize({ server }: World, token: string, amount: number): Buffer {
+  return buildRequest(server.url, 'POST', '/v1/authorize', token, authorizeBody(amount));
 }
 
-/**
- * Asks many times for a call that is allowed, in turn for each of the amounts; every answer must be an allow, and every
- * one a row afterwards.
- */
-export async function runAuthorizes(world: World, operations: number, amounts: readonly number[] = [AMOUNT]) {
+/** The same call each time. */
+function repeatCall(world: World): () => Buffer {
+  const request = buildAuthorize(world, world.server.tokens.AGENT, AMOUNT);
+  return () => request;
+}
+
+async function makeAgent({ server, clients }: World, principal: string): Promise<string> {
+  const key = JSON.stringify({ principal, roles: ['agent'] });
+  const request = buildRequest(server.url, 'POST', '/v1/keys', server.tokens.OPERATOR, key);
+  const { status, body } = await (clients[0] as HttpClient).send(request);
+  if (status !== 201) throw new Error(`the key was answered ${status}: ${body}`);
+  return (JSON.parse(body) as { token: string }).token;
+}
+
+/** Another call each time, until all were made: then the first is long forgotten. */
+async function varyCalls(world: World): Promise<() => Buffer> {
+  const tokens = [world.server.tokens.AGENT, await makeAgent(world, 'agent-2')];
+  const requests = tokens.flatMap((token) =>
+    Array.from({ length: AMOUNTS }, (_, index) => buildAuthorize(world, token, index + 1)),
+  );
+  let made = 0;
+  return () => {
+    made += 1;
+    return requests[made % requests.length] as Buffer;
+  };
+}
+
+/** Asks many times for calls that are allowed; every answer must be an allow, and every one a row afterwards. */
+export async function runAuthorizes(world: World, operations: number, nextCall = repeatCall(world)) {
   const { clients } = world;
-  const requests = amounts.map((amount) => buildAuthorize(world, amount));
   const before = await countDecisions(world);
   const result = await runLoad({
     concurrency: CONCURRENCY,
     operations,
-    run: async (operation, worker) => {
-      const request = requests[operation % requests.length] as Buffer;
-      const { status, body } = await (clients[worker] as HttpClient).send(request);
+    run: async (_, worker) => {
+      const { status, body } = await (clients[worker] as HttpClient).send(nextCall());
       if (status !== 200 || !body.includes('"decision":"allow"'))
         throw new Error(`authorize answered ${status}: ${body}`);
     },
@@ -59,7 +81,7 @@ export async function runEchoes({ server, clients }: World, operations: number) 
 export interface AuthorizeCost {
   /** The same call again and again, of which Cedar's answer is remembered. */
   same: Comparison;
-  /** Calls of which hardly any is like one that is remembered. */
+  /** Calls of which none is like one that is remembered. */
   different: Comparison;
 }
 
@@ -69,12 +91,12 @@ export async function measureAuthorize(
   rounds: number,
   operations: number,
 ): Promise<AuthorizeCost> {
-  const amounts = Array.from({ length: AMOUNTS }, (_, index) => index + 1);
+  const anotherCall = await varyCalls(world);
   const echo = () => runEchoes(world, operations * 3);
   await runEchoes(world, operations);
   await runAuthorizes(world, operations);
   const same = await compare(rounds, () => runAuthorizes(world, operations), echo);
-  await runAuthorizes(world, operations, amounts);
-  const different = await compare(rounds, () => runAuthorizes(world, operations, amounts), echo);
+  await runAuthorizes(world, operations, anotherCall);
+  const different = await compare(rounds, () => runAuthorizes(world, operations, anotherCall), echo);
   return { same, different };
 }
