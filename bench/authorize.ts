@@ -26,11 +26,11 @@ function repeatCall(world: World): () => Buffer {
 }
 
 async function makeAgent({ server, clients }: World, principal: string): Promise<string> {
-  const key = JSON.stringify({ principal, roles: ['agent'] });
-  const request = buildRequest(server.url, 'POST', '/v1/keys', server.tokens.OPERATOR, key);
+  const wanted = JSON.stringify({ principal, roles: ['agent'] });
+  const request = buildRequest(server.url, 'POST', '/v1/keys', server.tokens.OPERATOR, wanted);
   const { status, body } = await (clients[0] as HttpClient).send(request);
   if (status !== 201) throw new Error(`the key was answered ${status}: ${body}`);
-  return (JSON.parse(body) as { token: string }).token;
+  return (JSON.parse(body) as { key: string }).key;
 }
 
 /** Another call each time, until all were made: then the first is long forgotten. */
